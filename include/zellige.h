@@ -1,0 +1,559 @@
+/*
+ * zellige.h: read and write Zarr arrays (versions 2 and 3), from C11 or C++.
+ *
+ * Zarr keeps an N-dimensional array as a grid of chunks, each one object of a store (a
+ * file, say), beside small JSON documents that describe it. A chunk may be a shard: an
+ * object that holds many inner chunks and an index of where each of them lies.
+ *
+ *     zlg_ctx *ctx;            zlg_ctx_new          memory, threads, caches, limits
+ *     zlg_store *store;        zlg_store_open_fs    a directory of keys
+ *     zlg_array *array;        zlg_array_open       one array: an immutable snapshot
+ *     zlg_group *group;        zlg_group_open       a folder of arrays and groups
+ *
+ * A read names a selection of an array and memory of yours to fill:
+ *
+ *     zlg_error err;
+ *     zlg_ctx *ctx = NULL;
+ *     zlg_store *store = NULL;
+ *     zlg_array *array = NULL;
+ *     float out[10][20];
+ *     zlg_axis axes[2] = {{.start = 5, .step = 1, .count = 10},
+ *                         {.start = 0, .step = 1, .count = 20}};
+ *     zlg_selection box = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
+ *     if (zlg_ctx_new(NULL, &ctx, &err) || zlg_store_open_fs(ctx, "a.zarr", NULL, &store, &err) ||
+ *         zlg_array_open(store, "", NULL, &array, &err) ||
+ *         zlg_array_read(array, &box, &(zlg_target){.data = out}, NULL, &err))
+ *         fprintf(stderr, "%s\n", err.message);
+ *     zlg_array_close(array), zlg_store_close(store), zlg_ctx_close(ctx);
+ *
+ * Caveats first
+ * -------------
+ * - After a failed read the target's contents are unspecified; nothing outside it was
+ *   written, and no other call is affected.
+ * - Elements arrive in the stored type, native byte order, packed. Nothing is converted.
+ * - An array is a snapshot of its metadata: open it again to see a resize.
+ * - The library never prints, never exits and never reads the environment.
+ *
+ * Threads: a context, store, group and array may be used from many threads at once.
+ * Closing one drops a reference; whatever still needs it keeps it alive.
+ * Fork: a child may go on using every handle; it starts workers of its own.
+ * Memory: every block comes from the allocator of the context.
+ */
+#ifndef ZELLIGE_H
+#define ZELLIGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZLG_VERSION_MAJOR 0
+#define ZLG_VERSION_MINOR 1
+#define ZLG_VERSION_PATCH 0
+
+#define ZLG_API __attribute__((visibility("default")))
+#define ZLG_MUST_USE __attribute__((warn_unused_result))
+
+/* Most axes an array may have. */
+#define ZLG_MAX_RANK 32
+
+/* ------------------------------------------------------------------ status and error
+ *
+ * One table: the status, its pinned number, its name (the KIND that the command line
+ * prints), the exit code of the command line, what it means. docs/guide/errors.md and
+ * the Python exceptions are made from it.
+ */
+#define ZLG_STATUS_TABLE(X)                                                               \
+    X(NO_MEMORY, 10, "no_memory", 10, "memory could not be had")                          \
+    X(USAGE, 20, "usage", 2, "an argument breaks the documented rules")                   \
+    X(RANGE, 21, "range", 8, "a position outside the array")                              \
+    X(UNSUPPORTED, 22, "unsupported", 3, "well formed, but not known here, or refused")   \
+    X(LIMIT, 23, "limit", 7, "obeying would pass a limit of the context")                 \
+    X(NOT_FOUND, 30, "not_found", 4, "no such key, node or attribute")                    \
+    X(EXISTS, 31, "exists", 12, "a node is already there")                                \
+    X(IO, 32, "io", 9, "the store failed")                                                \
+    X(METADATA, 40, "metadata", 5, "a document breaks a rule of the format")              \
+    X(CORRUPT, 41, "corrupt", 6, "stored bytes do not decode to what the documents say")  \
+    X(CANCELLED, 50, "cancelled", 11, "the caller asked to stop, or the deadline passed")
+
+typedef enum zlg_status {
+    ZLG_OK = 0,
+#define ZLG_STATUS_ENUM(name, number, text, exit_code, meaning) ZLG_##name = number,
+    ZLG_STATUS_TABLE(ZLG_STATUS_ENUM)
+#undef ZLG_STATUS_ENUM
+} zlg_status;
+
+/*
+ * What went wrong, in the caller's memory; nothing to free. Every function that takes a
+ * zlg_error accepts NULL. On success it is left alone. The message is built from the
+ * outside in: "array a/b: chunk c/3/7: codec zstd: frame ends after 812 of 4096 bytes".
+ */
+typedef struct zlg_error {
+    zlg_status status;
+    char message[508]; /* UTF-8, NUL terminated, cut where it does not fit */
+} zlg_error;
+
+/* "corrupt", ...; "ok" for ZLG_OK; "unknown" for a number that is none. Static. */
+ZLG_API const char *zlg_status_name(zlg_status status);
+/* Exit code of the command line for a status; 0 for ZLG_OK. */
+ZLG_API int zlg_status_exit_code(zlg_status status);
+/* "0.1.0" */
+ZLG_API const char *zlg_version(void);
+/* One line per optional library, "name version\n": zstd, libdeflate, blosc ... Static. */
+ZLG_API const char *zlg_build_info(void);
+
+/* ------------------------------------------------------------------ context
+ *
+ * Allocator: one function. `resize(self, block, old, new)` returns a block of `new`
+ * bytes with the first min(old, new) bytes kept; block NULL (old 0) allocates; new 0
+ * frees and returns NULL. It is called from any thread. Alignment: that of malloc.
+ */
+typedef struct zlg_allocator {
+    void *(*resize)(void *self, void *block, size_t old_bytes, size_t new_bytes);
+    void *self;
+} zlg_allocator;
+
+/*
+ * Limits: field, default, unit, what it bounds. A limit applies to what would be
+ * allocated or walked, never to what a document merely says: an uncompressed chunk
+ * larger than memory is fine when a small box of it is read.
+ */
+#define ZLG_LIMIT_TABLE(X)                                                                \
+    X(metadata_bytes, INT64_C(67108864), "bytes", "one metadata document")                \
+    X(json_depth, INT64_C(128), "levels", "nesting of a JSON document")                   \
+    X(codec_depth, INT64_C(8), "levels", "sharding inside sharding")                      \
+    X(chunk_bytes, INT64_C(4294967296), "bytes", "one decoded chunk or inner chunk")      \
+    X(encoded_bytes, INT64_C(8589934592), "bytes", "one encoded piece read at once")      \
+    X(index_bytes, INT64_C(268435456), "bytes", "one shard index")                        \
+    X(grid_edges, INT64_C(16777216), "edges", "edges of one axis of a rectilinear grid")  \
+    X(keys_listed, INT64_C(50000000), "keys", "keys that one listing returns")
+
+typedef struct zlg_limits {
+#define ZLG_LIMIT_FIELD(name, value, unit, meaning) int64_t name; /* 0: the default */
+    ZLG_LIMIT_TABLE(ZLG_LIMIT_FIELD)
+#undef ZLG_LIMIT_FIELD
+} zlg_limits;
+
+typedef struct zlg_ctx zlg_ctx;
+
+typedef struct zlg_ctx_options {
+    size_t n_bytes_struct;    /* sizeof(zlg_ctx_options): set by the INIT macro         */
+    zlg_allocator allocator;  /* resize NULL: malloc                                    */
+    int n_threads;            /* threads of one call, the caller included; 0: one for   */
+                              /* each core this process may use                         */
+    int64_t memory_budget;    /* bytes in flight beyond results; 0: 1 GiB. A piece that */
+                              /* needs more runs alone                                  */
+    int64_t index_cache;      /* bytes for decoded shard indexes; 0: 16 MiB; -1: none   */
+    int64_t chunk_cache;      /* bytes for decoded chunks and inner chunks; 0: none     */
+    zlg_limits limits;
+} zlg_ctx_options;
+
+#define ZLG_CTX_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_ctx_options)}
+
+/* options may be NULL: the defaults. No thread is started before the first large call. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_new(const zlg_ctx_options *options, zlg_ctx **out,
+                                            zlg_error *err);
+ZLG_API void zlg_ctx_close(zlg_ctx *ctx);
+
+/* ------------------------------------------------------------------ returned text
+ *
+ * JSON and keys come back as one block of the context's allocator, NUL terminated
+ * (n_bytes does not count the NUL). Free it with zlg_text_free.
+ */
+typedef struct zlg_text {
+    char *data;
+    size_t n_bytes;
+    zlg_ctx *ctx; /* whose allocator made it */
+} zlg_text;
+
+ZLG_API void zlg_text_free(zlg_text *text);
+
+/* ------------------------------------------------------------------ stores
+ *
+ * A store maps keys to bytes. A key is segments joined by "/", without a leading or
+ * trailing one; no segment is empty, "." or "..". Reading a key that is not there is
+ * ZLG_NOT_FOUND with an empty message: the common case costs no formatting.
+ */
+typedef struct zlg_store zlg_store;
+
+typedef struct zlg_fs_options {
+    size_t n_bytes_struct;
+    int follow_links; /* 0: symbolic links below the root never lead out of it;         */
+                      /* 1: they are followed anywhere. The root itself may be a link   */
+    int read_only;    /* 1: writes are refused                                          */
+    int create;       /* 1: make the root directory (and its parents) when missing      */
+} zlg_fs_options;
+
+#define ZLG_FS_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_fs_options)}
+
+/* path is a directory, "file://..." works too. ZLG_NOT_FOUND when it is not there. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_open_fs(zlg_ctx *ctx, const char *path,
+                                                  const zlg_fs_options *options,
+                                                  zlg_store **out, zlg_error *err);
+/* An empty store in memory. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_open_memory(zlg_ctx *ctx, zlg_store **out,
+                                                      zlg_error *err);
+ZLG_API void zlg_store_close(zlg_store *store);
+
+/* All bytes of a key (binary; NUL terminated for convenience). */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_get(zlg_store *store, const char *key,
+                                              zlg_text *out, zlg_error *err);
+/* Stores bytes under a key, atomically: a reader sees the old object or the new one. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_put(zlg_store *store, const char *key,
+                                              const void *data, size_t n_bytes,
+                                              zlg_error *err);
+/* Removes a key; ZLG_OK also when it was not there. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_delete(zlg_store *store, const char *key,
+                                                 zlg_error *err);
+/*
+ * Calls `each` for the keys below `prefix` ("" or "a/b"), in bytewise order of a level.
+ * delimited 1: one level only; a key that has more below it is passed with is_prefix 1.
+ * `each` returns non-zero to stop early. Names are relative to the prefix.
+ */
+typedef int (*zlg_list_fn)(void *user, const char *name, int is_prefix, uint64_t n_bytes);
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_list(zlg_store *store, const char *prefix,
+                                               int delimited, zlg_list_fn each, void *user,
+                                               zlg_error *err);
+
+/* ------------------------------------------------------------------ data types
+ *
+ * The type of an element in memory. Complex types have a part; the rest is itself.
+ */
+typedef enum zlg_type {
+    ZLG_BOOL = 1,
+    ZLG_INT2, ZLG_INT4, ZLG_INT8, ZLG_INT16, ZLG_INT32, ZLG_INT64,
+    ZLG_UINT2, ZLG_UINT4, ZLG_UINT8, ZLG_UINT16, ZLG_UINT32, ZLG_UINT64,
+    ZLG_FLOAT4_E2M1FN, ZLG_FLOAT6_E2M3FN, ZLG_FLOAT6_E3M2FN,
+    ZLG_FLOAT8_E3M4, ZLG_FLOAT8_E4M3, ZLG_FLOAT8_E4M3B11FNUZ, ZLG_FLOAT8_E4M3FNUZ,
+    ZLG_FLOAT8_E5M2, ZLG_FLOAT8_E5M2FNUZ, ZLG_FLOAT8_E8M0FNU,
+    ZLG_BFLOAT16, ZLG_FLOAT16, ZLG_FLOAT32, ZLG_FLOAT64,
+    ZLG_COMPLEX,     /* two parts: real, imaginary                                      */
+    ZLG_DATETIME64,  /* int64 counts of scale x unit since 1970; NaT is INT64_MIN       */
+    ZLG_TIMEDELTA64, /* int64 counts of scale x unit                                    */
+    ZLG_RAW,         /* n bytes, opaque: r<N>, raw_bytes, v2 V                          */
+    ZLG_FIXED_BYTES, /* n bytes, NUL padded: null_terminated_bytes, v2 S                */
+    ZLG_FIXED_UTF32, /* n/4 code points, NUL padded: fixed_length_utf32, v2 U           */
+    ZLG_STRUCT,      /* packed record                                                   */
+    ZLG_STRING,      /* variable length UTF-8                                           */
+    ZLG_BYTES,       /* variable length bytes                                           */
+    ZLG_VLEN_ARRAY   /* variable length list of a fixed type (part)                     */
+} zlg_type;
+
+typedef struct zlg_dtype {
+    zlg_type type;
+    zlg_type part;      /* ZLG_COMPLEX, ZLG_VLEN_ARRAY: type of a part; else = type      */
+    size_t n_bytes;     /* of an element in memory; 0 for the variable-length types     */
+    const char *unit;   /* times: "ns", "D", ...; "generic"; else NULL                   */
+    int64_t scale;      /* times: units per count; else 1                               */
+    int n_fields;       /* ZLG_STRUCT: see zlg_array_field                              */
+} zlg_dtype;
+
+typedef struct zlg_field {
+    const char *name;   /* UTF-8, borrowed from the array                               */
+    size_t offset;      /* bytes from the start of the element                          */
+    zlg_dtype dtype;    /* of one item                                                  */
+    int rank;           /* a v2 field may itself be a small array: its rank and shape   */
+    int64_t shape[ZLG_MAX_RANK];
+} zlg_field;
+
+/* ------------------------------------------------------------------ hierarchy
+ *
+ * Paths are keys of nodes: "" is the root. Version 3 documents are looked for first,
+ * then version 2.
+ */
+typedef struct zlg_group zlg_group;
+typedef struct zlg_array zlg_array;
+
+typedef enum zlg_node { ZLG_NODE_NONE = 0, ZLG_NODE_GROUP = 1, ZLG_NODE_ARRAY = 2 } zlg_node;
+
+typedef struct zlg_open_options {
+    size_t n_bytes_struct;
+    int zarr_format;       /* 0: 3 first, then 2; 2 or 3: only that                      */
+    int ignore_consolidated; /* 1: never answer from consolidated metadata              */
+} zlg_open_options;
+
+#define ZLG_OPEN_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_open_options)}
+
+/* What lies at a path. ZLG_NODE_NONE is not an error. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_node_kind(zlg_store *store, const char *path,
+                                              const zlg_open_options *options, zlg_node *out,
+                                              zlg_error *err);
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_open(zlg_store *store, const char *path,
+                                               const zlg_open_options *options,
+                                               zlg_group **out, zlg_error *err);
+ZLG_API void zlg_group_close(zlg_group *group);
+ZLG_API const char *zlg_group_path(const zlg_group *group);   /* borrowed */
+ZLG_API int zlg_group_zarr_format(const zlg_group *group);    /* 2 or 3 */
+ZLG_API int zlg_group_is_consolidated(const zlg_group *group);
+/* The attributes as one JSON object, number text and key order as stored. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_attributes(zlg_group *group, zlg_text *out,
+                                                     zlg_error *err);
+/* The whole metadata document (v2: .zgroup with "attributes" added). */
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_metadata(zlg_group *group, zlg_text *out,
+                                                   zlg_error *err);
+
+/*
+ * Calls `each` for the members of a group in bytewise order of their names; recursive 1
+ * walks all levels, parents first, with paths relative to the group. A directory that
+ * holds no document is not a member. A member whose document is broken is passed as
+ * what its document's name says (`.zarray`) or, for zarr.json, as ZLG_NODE_NONE.
+ * Answered from consolidated metadata when the group has it. `each` returns non-zero to
+ * stop.
+ */
+typedef int (*zlg_member_fn)(void *user, const char *path, zlg_node kind);
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_members(zlg_group *group, int recursive,
+                                                  zlg_member_fn each, void *user,
+                                                  zlg_error *err);
+/* A member by its path relative to the group, from consolidated metadata when there. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_member_kind(zlg_group *group, const char *path,
+                                                      zlg_node *out, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_open_group(zlg_group *group, const char *path,
+                                                     zlg_group **out, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_open_array(zlg_group *group, const char *path,
+                                                     zlg_array **out, zlg_error *err);
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_open(zlg_store *store, const char *path,
+                                               const zlg_open_options *options,
+                                               zlg_array **out, zlg_error *err);
+ZLG_API void zlg_array_close(zlg_array *array);
+
+/* Borrowed facts; valid until the array is closed. */
+ZLG_API const char *zlg_array_path(const zlg_array *array);
+ZLG_API int zlg_array_zarr_format(const zlg_array *array);
+ZLG_API int zlg_array_rank(const zlg_array *array);
+ZLG_API const int64_t *zlg_array_shape(const zlg_array *array);
+/* Shape of one object (a shard where there are shards). Rectilinear: of the first one. */
+ZLG_API const int64_t *zlg_array_object_shape(const zlg_array *array);
+/* Shape of the innermost chunk, in the axes of the array; = object shape when unsharded,
+ * and when a codec around the shard allows no smaller piece to be named. */
+ZLG_API const int64_t *zlg_array_chunk_shape(const zlg_array *array);
+ZLG_API int zlg_array_is_sharded(const zlg_array *array);
+ZLG_API int zlg_array_is_rectilinear(const zlg_array *array);
+/* Number of objects along an axis; and the length of object i along it (declared, so the
+ * last one may reach past the shape). */
+ZLG_API int64_t zlg_array_grid_shape(const zlg_array *array, int axis);
+ZLG_API int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i);
+ZLG_API zlg_dtype zlg_array_dtype(const zlg_array *array);
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, int i, zlg_field *out,
+                                                zlg_error *err);
+/* The fill value as an element in memory; variable length: its bytes. */
+ZLG_API const void *zlg_array_fill(const zlg_array *array, size_t *out_n_bytes);
+/* Name of an axis, or NULL when it has none. */
+ZLG_API const char *zlg_array_dimension_name(const zlg_array *array, int axis);
+ZLG_API zlg_store *zlg_array_store(const zlg_array *array); /* borrowed */
+
+/* JSON: attributes; the whole document (v2: .zarray with "attributes" added); the codec
+ * list (v2: {"filters": .., "compressor": ..}); the data type as written. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_attributes(zlg_array *array, zlg_text *out,
+                                                     zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_metadata(zlg_array *array, zlg_text *out,
+                                                   zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_codecs(zlg_array *array, zlg_text *out,
+                                                 zlg_error *err);
+/* Key of the object at grid coordinates, relative to the store ("a/b/c/0/1"). */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_key(zlg_array *array, const int64_t *coordinates,
+                                              zlg_text *out, zlg_error *err);
+/* Number and bytes of the objects that are stored. Lists the store. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
+                                                 uint64_t *out_n_bytes, zlg_error *err);
+/* n elements as JSON text: one value for n == 1 and as_list 0, else a flat list. Numbers
+ * are shortest round-trip; NaN and infinities are strings; byte strings are base64. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_format(zlg_array *array, const void *elements,
+                                                 size_t n, int as_list, zlg_text *out,
+                                                 zlg_error *err);
+
+/* ------------------------------------------------------------------ selections
+ *
+ * ZLG_BOX     one zlg_axis per axis of the array: a range start, start+step, ... (step
+ *             not 0, may be negative), or a list of indices (any order, repeats allowed).
+ *             The result has the shape of the counts; an axis of count 1 stays.
+ * ZLG_POINTS  n_points positions, coordinate k of axis i in coordinates[i][k]. Result:
+ *             one axis of n_points.
+ * ZLG_MASK    one byte per element of the array in C order, non-zero selects. Result: one
+ *             axis, as many as are set, in C order.
+ * ZLG_BLOCKS  like ZLG_BOX but in objects (chunks of the grid, shards where there are
+ *             shards): the box of the elements of those objects, clipped to the shape;
+ *             step must be 1 and lists are not taken.
+ *
+ * Indices count from 0 and must lie inside the array: ZLG_RANGE otherwise. Negative
+ * indices are the business of the binding. Everything pointed to is borrowed for the
+ * length of the call.
+ */
+typedef enum zlg_selection_kind {
+    ZLG_BOX = 0,
+    ZLG_POINTS,
+    ZLG_MASK,
+    ZLG_BLOCKS
+} zlg_selection_kind;
+
+typedef struct zlg_axis {
+    int64_t start, step, count;
+    const int64_t *list; /* not NULL: count indices; start and step are ignored */
+} zlg_axis;
+
+typedef struct zlg_selection {
+    zlg_selection_kind kind;
+    int rank;                           /* that of the array                             */
+    const zlg_axis *axes;               /* ZLG_BOX, ZLG_BLOCKS; NULL: everything         */
+    const int64_t *const *coordinates;  /* ZLG_POINTS                                   */
+    int64_t n_points;                   /* ZLG_POINTS                                    */
+    const uint8_t *mask;                /* ZLG_MASK                                      */
+} zlg_selection;
+
+/* Rank and shape of the result. ZLG_MASK counts the mask. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_selection_shape(const zlg_array *array,
+                                                    const zlg_selection *selection,
+                                                    int *out_rank,
+                                                    int64_t out_shape[ZLG_MAX_RANK],
+                                                    zlg_error *err);
+
+/* ------------------------------------------------------------------ reading
+ *
+ * A read copies a selection into memory of yours; chunks that are not stored give the
+ * fill value. Several reads in one call share the work: each object is opened once and
+ * each inner chunk decoded once, however many selections and points fall into it.
+ *
+ * Blocks until done, cancelled or failed; the calling thread decodes too.
+ * Memory beyond the targets: at most threads x (largest encoded piece + its decoded
+ * form) + 16 MiB, and within memory_budget unless a single piece needs more.
+ */
+typedef struct zlg_target {
+    void *data;               /* first element of the result                             */
+    const ptrdiff_t *strides; /* bytes per step of each result axis; NULL: C order. May
+                               * be negative or unaligned; elements must not overlap     */
+} zlg_target;
+
+/* Counted by a call, for tests, benchmarks and the curious. */
+typedef struct zlg_stats {
+    uint64_t n_objects;        /* objects that the plan names                            */
+    uint64_t n_opened;         /* objects opened in the store                            */
+    uint64_t n_missing;        /* objects that were not there                            */
+    uint64_t n_requests;       /* reads made of the store                                */
+    uint64_t n_bytes_read;     /* bytes those reads returned                             */
+    uint64_t n_chunks;         /* chunks and inner chunks decoded                        */
+    uint64_t n_chunks_direct;  /* of these, decoded straight into the target             */
+    uint64_t n_chunks_empty;   /* inner chunks that hold only the fill value             */
+    uint64_t n_index_hits;     /* shard indexes found in the cache                       */
+    uint64_t n_chunk_hits;     /* decoded chunks found in the cache                      */
+    uint64_t n_allocations;    /* blocks asked of the allocator by the engine            */
+} zlg_stats;
+
+typedef struct zlg_call {
+    size_t n_bytes_struct;
+    int64_t deadline_ms;  /* from now; 0: none                                           */
+    int n_threads;        /* 0: those of the context; else at most so many              */
+    /* Called on the calling thread at most every 50 ms with bytes of results done and in
+     * all; non-zero cancels. May be NULL. */
+    int (*poll)(void *user, uint64_t n_done, uint64_t n_all);
+    void *user;
+    const int *cancel;    /* another thread stores non-zero (atomically) to cancel       */
+    int missing_is_error; /* 1: an object that is not stored is ZLG_NOT_FOUND            */
+    zlg_stats *stats;     /* added to, not reset; may be NULL                            */
+} zlg_call;
+
+#define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}
+
+typedef struct zlg_read {
+    zlg_array *array;
+    const zlg_selection *selection; /* NULL: everything */
+    zlg_target target;
+} zlg_read;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_read(zlg_array *array,
+                                               const zlg_selection *selection,
+                                               const zlg_target *target,
+                                               const zlg_call *call, zlg_error *err);
+/* All arrays must belong to one context. Fixed-size types only. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_read_many(const zlg_read *reads, size_t n_reads,
+                                              const zlg_call *call, zlg_error *err);
+
+/*
+ * Variable-length types: element i is bytes[offsets[i]] .. bytes[offsets[i + 1]], in C
+ * order of the result (Arrow's large layout). One block; free it with zlg_varlen_free.
+ */
+typedef struct zlg_varlen {
+    int64_t n;              /* elements */
+    const int64_t *offsets; /* n + 1 */
+    const uint8_t *bytes;
+    void *block;
+    size_t n_bytes_block;
+    zlg_ctx *ctx;
+} zlg_varlen;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_read_varlen(zlg_array *array,
+                                                      const zlg_selection *selection,
+                                                      zlg_varlen *out, const zlg_call *call,
+                                                      zlg_error *err);
+ZLG_API void zlg_varlen_free(zlg_varlen *varlen);
+
+/*
+ * The plan of a read as JSON, without reading data: objects, with key, chunks wanted, how
+ * they are fetched (whole, ranges, index first) and placed (direct, scattered, fill).
+ * With resolve 1 the shard indexes are read and byte ranges given. At most max_objects
+ * are listed; the totals count all.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
+                                                  const zlg_selection *selection, int resolve,
+                                                  int64_t max_objects, zlg_text *out,
+                                                  zlg_error *err);
+
+/* ------------------------------------------------------------------ creating, writing
+ *
+ * Strict: what is written obeys the specification, with every default recorded.
+ */
+typedef struct zlg_array_spec {
+    size_t n_bytes_struct;
+    int zarr_format;           /* 0 means 3 */
+    int rank;
+    const int64_t *shape;
+    const int64_t *object_shape; /* chunk of the grid: the shard where chunk_shape is set */
+    const int64_t *chunk_shape;  /* inner chunk: makes shards (version 3); else NULL      */
+    const char *data_type;     /* v3: a name ("float32") or JSON; v2: "<f4" or JSON       */
+    const char *fill_value;    /* JSON; NULL: zero of the type                           */
+    const char *codecs;        /* v3: JSON list for the (inner) chunk, NULL: bytes and    */
+                               /* zstd; v2: {"filters": .., "compressor": ..}, NULL: zstd */
+    const char *index_location; /* "end" (NULL) or "start"                               */
+    const char *chunk_grid;    /* v3: JSON that replaces the regular grid; or NULL        */
+    const char *chunk_key_encoding; /* v3: JSON; NULL: default with "/"                  */
+    const char *separator;     /* v2: dimension_separator, NULL: "."                     */
+    const char *order;         /* v2: "C" (NULL) or "F"                                  */
+    const char *const *dimension_names; /* v3: rank names, NULL entries unnamed; or NULL  */
+    const char *attributes;    /* JSON object; NULL: {}                                  */
+    int overwrite;             /* 1: replaces what is at the path                        */
+} zlg_array_spec;
+
+#define ZLG_ARRAY_SPEC_INIT {.n_bytes_struct = sizeof(zlg_array_spec)}
+
+/* Makes missing parent groups. ZLG_EXISTS when a node is there and overwrite is 0. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_create(zlg_store *store, const char *path,
+                                                 const zlg_array_spec *spec, zlg_array **out,
+                                                 zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *path,
+                                                 int zarr_format, const char *attributes,
+                                                 int overwrite, zlg_group **out,
+                                                 zlg_error *err);
+
+/*
+ * Writes a box of whole objects: it must cover every element (inside the shape) of each
+ * object it touches; ZLG_UNSUPPORTED otherwise. Each object is stored atomically; objects
+ * of only the fill value are removed instead. `source` is laid out like a target. The
+ * bytes stored do not depend on the number of threads.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
+                                                const zlg_selection *selection,
+                                                const void *data, const ptrdiff_t *strides,
+                                                const zlg_call *call, zlg_error *err);
+/* The same for variable-length types; n + 1 offsets into bytes, C order of the box. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_write_varlen(zlg_array *array,
+                                                       const zlg_selection *selection,
+                                                       const int64_t *offsets,
+                                                       const uint8_t *bytes,
+                                                       const zlg_call *call, zlg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,289 @@
+/*
+ * base: what every other module stands on. Memory, buffers, errors, checked arithmetic,
+ * JSON, threads. Knows nothing of Zarr.
+ *
+ * Rules: an inner function returns zlg_status and fills `err` (may be NULL); ZLGI_TRY
+ * returns on failure. Whoever allocates does nothing else: make() creates the object and
+ * calls a filling function; on failure make() frees it. One clean-up place.
+ */
+#ifndef ZLGI_BASE_H
+#define ZLGI_BASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "zellige.h"
+
+#define ZLGI_TRY(expression)                                                              \
+    do {                                                                                  \
+        zlg_status zlgi_status_ = (expression);                                           \
+        if (zlgi_status_ != ZLG_OK)                                                       \
+            return zlgi_status_;                                                          \
+    } while (0)
+
+#define ZLGI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define ZLGI_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define ZLGI_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define ZLGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ZLGI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ------------------------------------------------------------------ errors (error.c) */
+
+/* Sets err (if any) and returns status. */
+zlg_status zlgi_fail(zlg_error *err, zlg_status status, const char *format, ...)
+    ZLGI_PRINTF(3, 4);
+/* Puts "context: " before the message that err holds; returns `status` unchanged. Does
+ * nothing for ZLG_OK. */
+zlg_status zlgi_within(zlg_error *err, zlg_status status, const char *format, ...)
+    ZLGI_PRINTF(3, 4);
+zlg_status zlgi_no_memory(zlg_error *err, size_t n_bytes);
+
+/* ------------------------------------------------------------------ arithmetic
+ * False on overflow; *out is untouched then. */
+static inline bool zlgi_mul_size(size_t a, size_t b, size_t *out)
+{
+    size_t r;
+    if (__builtin_mul_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+static inline bool zlgi_add_size(size_t a, size_t b, size_t *out)
+{
+    size_t r;
+    if (__builtin_add_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+static inline bool zlgi_mul_i64(int64_t a, int64_t b, int64_t *out)
+{
+    int64_t r;
+    if (__builtin_mul_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+static inline bool zlgi_add_i64(int64_t a, int64_t b, int64_t *out)
+{
+    int64_t r;
+    if (__builtin_add_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+/* Product of non-negative lengths; 1 for n = 0. */
+bool zlgi_product(const int64_t *lengths, int n, int64_t *out);
+
+/* Little-endian loads and stores at any alignment. */
+static inline uint32_t zlgi_load_u32le(const void *p)
+{
+    const uint8_t *b = p;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+static inline uint64_t zlgi_load_u64le(const void *p)
+{
+    return (uint64_t)zlgi_load_u32le(p) |
+           (uint64_t)zlgi_load_u32le((const uint8_t *)p + 4) << 32;
+}
+static inline void zlgi_store_u32le(void *p, uint32_t v)
+{
+    uint8_t *b = p;
+    b[0] = (uint8_t)v, b[1] = (uint8_t)(v >> 8), b[2] = (uint8_t)(v >> 16),
+    b[3] = (uint8_t)(v >> 24);
+}
+static inline void zlgi_store_u64le(void *p, uint64_t v)
+{
+    zlgi_store_u32le(p, (uint32_t)v);
+    zlgi_store_u32le((uint8_t *)p + 4, (uint32_t)(v >> 32));
+}
+
+/* ------------------------------------------------------------------ memory (memory.c)
+ * A borrowed run of bytes. */
+typedef struct zlgi_bytes {
+    const uint8_t *data;
+    size_t n;
+} zlgi_bytes;
+
+/* The allocator a module was given. Blocks of 2 MiB and more ask for huge pages (the
+ * default allocator maps them aligned and advises the kernel: fresh 4 KiB pages cost
+ * more than decoding into them). NULL on failure. */
+typedef zlg_allocator zlgi_alloc;
+extern const zlgi_alloc zlgi_default_alloc;
+void *zlgi_new(const zlgi_alloc *alloc, size_t n_bytes); /* zeroed */
+void *zlgi_resize(const zlgi_alloc *alloc, void *block, size_t old_bytes, size_t new_bytes);
+void zlgi_free(const zlgi_alloc *alloc, void *block, size_t n_bytes);
+
+/* A growable buffer. Its memory is kept between uses: reuse is a feature. */
+typedef struct zlgi_buf {
+    const zlgi_alloc *alloc;
+    uint8_t *data;
+    size_t n;        /* bytes in use */
+    size_t capacity; /* bytes allocated */
+} zlgi_buf;
+void zlgi_buf_init(zlgi_buf *buf, const zlgi_alloc *alloc);
+void zlgi_buf_reset(zlgi_buf *buf); /* frees */
+/* At least `capacity` bytes; contents in use are kept when keep is true. */
+zlg_status zlgi_buf_reserve(zlgi_buf *buf, size_t capacity, bool keep, zlg_error *err);
+zlg_status zlgi_buf_append(zlgi_buf *buf, const void *data, size_t n, zlg_error *err);
+zlg_status zlgi_buf_printf(zlgi_buf *buf, zlg_error *err, const char *format, ...)
+    ZLGI_PRINTF(3, 4);
+/* Moves the contents out as NUL-terminated text of ctx (may be NULL in tests). */
+zlg_status zlgi_buf_take_text(zlgi_buf *buf, zlg_ctx *ctx, zlg_text *out, zlg_error *err);
+
+/* An arena: many small blocks, one free. 16-byte aligned, not zeroed. */
+typedef struct zlgi_arena {
+    const zlgi_alloc *alloc;
+    struct zlgi_arena_block *blocks;
+    uint8_t *next, *end;
+    size_t n_bytes; /* allocated in all */
+} zlgi_arena;
+void zlgi_arena_init(zlgi_arena *arena, const zlgi_alloc *alloc);
+void zlgi_arena_reset(zlgi_arena *arena); /* frees all */
+void *zlgi_arena_get(zlgi_arena *arena, size_t n_bytes); /* NULL on failure */
+char *zlgi_arena_text(zlgi_arena *arena, const char *data, size_t n); /* adds a NUL */
+
+/* ------------------------------------------------------------------ JSON (json*.c)
+ *
+ * RFC 8259 with Python's NaN, Infinity and -Infinity tokens (kept as such). Duplicate
+ * names, control characters, bad UTF-8, trailing text, leading zeros are errors that
+ * give the byte position. Key order and number text are kept. Lone surrogate escapes are
+ * kept as WTF-8 so that a document can be written back.
+ */
+typedef enum zlgi_json_type {
+    ZLGI_JSON_NULL,
+    ZLGI_JSON_FALSE,
+    ZLGI_JSON_TRUE,
+    ZLGI_JSON_NUMBER, /* text as written, also NaN, Infinity, -Infinity */
+    ZLGI_JSON_STRING, /* decoded; may hold NULs */
+    ZLGI_JSON_ARRAY,
+    ZLGI_JSON_OBJECT
+} zlgi_json_type;
+
+typedef struct zlgi_json zlgi_json;
+struct zlgi_json {
+    zlgi_json_type type;
+    uint32_t n_text;      /* bytes of text */
+    const char *text;     /* number or string: NUL terminated */
+    const char *name;     /* member of an object: its name, NUL terminated */
+    uint32_t n_name;
+    uint32_t n_items;     /* array, object */
+    zlgi_json *items;     /* array, object: first child; children form a list */
+    zlgi_json *next;
+    uint32_t position;    /* byte offset in the document */
+};
+
+/* Parses into the arena. Nothing in the tree points into `text` afterwards. */
+zlg_status zlgi_json_parse(zlgi_arena *arena, const char *text, size_t n, int max_depth,
+                           const zlgi_json **out, zlg_error *err);
+const zlgi_json *zlgi_json_get(const zlgi_json *object, const char *name); /* or NULL */
+const zlgi_json *zlgi_json_at(const zlgi_json *array, uint32_t i);
+bool zlgi_json_is(const zlgi_json *value, const char *text); /* a string equal to text */
+/* An integer literal (no fraction, no exponent) in range. False otherwise. */
+bool zlgi_json_i64(const zlgi_json *value, int64_t *out);
+bool zlgi_json_u64(const zlgi_json *value, uint64_t *out);
+/* Any number, also the three tokens; correctly rounded, independent of the locale. */
+bool zlgi_json_double(const zlgi_json *value, double *out);
+/* The same from text; and the rounding to float32 in one step. */
+bool zlgi_parse_double(const char *text, size_t n, double *out);
+bool zlgi_parse_float(const char *text, size_t n, float *out);
+bool zlgi_json_equal(const zlgi_json *a, const zlgi_json *b);
+
+/* Writing. indent 0: one line without spaces after , and : ; else pretty. */
+zlg_status zlgi_json_write(const zlgi_json *value, int indent, zlgi_buf *out, zlg_error *err);
+zlg_status zlgi_json_write_string(zlgi_buf *out, const char *text, size_t n, zlg_error *err);
+/* Shortest text that reads back as the same double ("1.0", "1e+300"); NaN and infinities
+ * as "NaN", "Infinity", "-Infinity" with the quotes. */
+zlg_status zlgi_json_write_double(zlgi_buf *out, double value, zlg_error *err);
+zlg_status zlgi_json_write_float(zlgi_buf *out, float value, zlg_error *err);
+
+/* base64 (RFC 4648, padded). Decoding refuses anything else. */
+zlg_status zlgi_base64_encode(zlgi_bytes in, zlgi_buf *out, zlg_error *err);
+zlg_status zlgi_base64_decode(zlgi_bytes in, zlgi_buf *out, zlg_error *err);
+/* Well-formed UTF-8 without surrogates. */
+bool zlgi_utf8_valid(const uint8_t *text, size_t n);
+
+/* ------------------------------------------------------------------ scratch (scratch.c)
+ *
+ * What one worker owns while it works: buffers and compressor contexts, kept from piece
+ * to piece and from call to call. A scratch is used by one thread at a time.
+ */
+enum { ZLGI_SCRATCH_BUFS = 12 };
+typedef struct zlgi_scratch zlgi_scratch;
+struct zlgi_scratch {
+    const zlgi_alloc *alloc;
+    const zlg_limits *limits;
+    zlgi_buf buf[ZLGI_SCRATCH_BUFS]; /* who uses which: see the enum in engine.h */
+    zlgi_buf spare[8];               /* a stack for codecs: zlgi_scratch_push/pop */
+    int n_spare_used;
+    struct zlgi_scratch_slot {
+        const struct zlgi_context_type *type;
+        void *context;
+    } contexts[16];
+    int n_contexts;
+    zlgi_scratch *next; /* free list of the pool */
+};
+
+/* A kind of context that a codec keeps per worker (a zstd decompressor, say). */
+typedef struct zlgi_context_type {
+    void *(*make)(const zlgi_alloc *alloc);
+    void (*destroy)(void *context, const zlgi_alloc *alloc);
+} zlgi_context_type;
+/* The worker's context of this type, made on first use; NULL when memory is short. */
+void *zlgi_scratch_context(zlgi_scratch *scratch, const zlgi_context_type *type);
+/* A buffer for use inside one codec call; give back in reverse order. Never NULL: codecs
+ * nest at most 8 deep here (asserted). */
+zlgi_buf *zlgi_scratch_push(zlgi_scratch *scratch);
+void zlgi_scratch_pop(zlgi_scratch *scratch);
+zlgi_scratch *zlgi_scratch_new(const zlgi_alloc *alloc, const zlg_limits *limits);
+void zlgi_scratch_free(zlgi_scratch *scratch);
+
+/* ------------------------------------------------------------------ pool (pool.c)
+ *
+ * One pool per context; threads start on the first call that wants them. The caller
+ * works too. Many callers may run jobs at once and share the threads. After fork the
+ * child's pool is empty again (a MADV_WIPEONFORK page tells) and touches no lock that a
+ * vanished thread may hold.
+ */
+typedef struct zlgi_pool zlgi_pool;
+typedef void (*zlgi_work_fn)(void *job, zlgi_scratch *scratch);
+
+zlgi_pool *zlgi_pool_new(const zlgi_alloc *alloc, const zlg_limits *limits, int n_threads);
+void zlgi_pool_free(zlgi_pool *pool);
+int zlgi_pool_threads(const zlgi_pool *pool); /* the caller included */
+/*
+ * Runs work(job, scratch) on the calling thread and on up to n_workers - 1 threads of
+ * the pool, each with its own scratch; returns when all of them have returned. `work`
+ * takes pieces from the job until none are left, so it does not matter how many threads
+ * come. While waiting for the others the caller calls idle(job) (may be NULL) about
+ * every 20 ms. Fails only when no scratch can be had for the caller.
+ */
+zlg_status zlgi_pool_run(zlgi_pool *pool, int n_workers, zlgi_work_fn work,
+                         void (*idle)(void *job), void *job, zlg_error *err);
+/* True in a forked child until the pool has been reset by zlgi_pool_run; callers that
+ * keep locked structures of their own (caches) use it to abandon them. Each call of the
+ * pair (generation) compares: a changed number means a fork lies between. */
+uint64_t zlgi_pool_generation(zlgi_pool *pool);
+
+/* Bytes in flight: one budget per context. reserve waits until the bytes fit, or until
+ * nothing else is reserved: a need above the budget runs alone. Never waits while holding a
+ * reservation: a caller holds at most one. */
+typedef struct zlgi_budget zlgi_budget;
+zlgi_budget *zlgi_budget_new(const zlgi_alloc *alloc, uint64_t n_bytes);
+void zlgi_budget_free(zlgi_budget *budget);
+void zlgi_budget_reserve(zlgi_budget *budget, uint64_t n_bytes);
+void zlgi_budget_release(zlgi_budget *budget, uint64_t n_bytes);
+
+/* ------------------------------------------------------------------ system (os_posix.c) */
+uint64_t zlgi_now_ns(void);      /* monotonic */
+uint64_t zlgi_wall_ns(void);     /* wall clock, for comparison with file times */
+int zlgi_usable_cores(void);     /* affinity mask and cgroup quota respected */
+
+/* Features of this CPU, found once. */
+typedef struct zlgi_cpu {
+    bool sse42, avx2, avx512, pclmul, vpclmul, armv8_crc;
+} zlgi_cpu;
+const zlgi_cpu *zlgi_cpu_features(void);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * grid: integer geometry. Chunk grids, chunk keys, selections and how they fall on a
+ * grid, the strided copy. Knows no bytes but those it copies.
+ */
+#ifndef ZLGI_GRID_H
+#define ZLGI_GRID_H
+
+#include "base/base.h"
+#include "dtype/dtype.h"
+
+/* ------------------------------------------------------------------ grids (grid.c) */
+
+/* One axis of a chunk grid over [0, length). */
+typedef struct zlgi_grid_axis {
+    int64_t length;      /* of the array along the axis */
+    int64_t chunk;       /* regular: length of a chunk; 0: look at ends */
+    int64_t n_chunks;
+    const int64_t *ends; /* rectilinear: running sums of the declared edges, n_chunks long */
+                         /* (chunks wholly beyond the length are not counted) */
+} zlgi_grid_axis;
+
+typedef struct zlgi_grid {
+    int rank;
+    zlgi_grid_axis axis[ZLG_MAX_RANK];
+} zlgi_grid;
+
+static inline int64_t zlgi_grid_start(const zlgi_grid_axis *axis, int64_t i)
+{
+    return axis->chunk ? i * axis->chunk : i ? axis->ends[i - 1] : 0;
+}
+/* Declared length: the last chunk may reach past the array. */
+static inline int64_t zlgi_grid_edge(const zlgi_grid_axis *axis, int64_t i)
+{
+    return axis->chunk ? axis->chunk : axis->ends[i] - (i ? axis->ends[i - 1] : 0);
+}
+/* Which chunk holds a position; 0 <= position < length. */
+int64_t zlgi_grid_find(const zlgi_grid_axis *axis, int64_t position);
+/* Regular axis; chunk > 0 (or 0 with length 0). */
+zlgi_grid_axis zlgi_grid_regular(int64_t length, int64_t chunk);
+
+/* ------------------------------------------------------------------ keys (key.c) */
+typedef enum zlgi_key_style { ZLGI_KEY_DEFAULT, ZLGI_KEY_V2 } zlgi_key_style;
+typedef struct zlgi_key_encoding {
+    zlgi_key_style style;
+    char separator; /* '/' or '.' */
+} zlgi_key_encoding;
+enum { ZLGI_KEY_MAX = 4 + 21 * ZLG_MAX_RANK };
+/* Writes the key relative to the array, NUL terminated; returns its length. */
+size_t zlgi_key_write(const zlgi_key_encoding *encoding, int rank, const int64_t *coordinates,
+                      char out[ZLGI_KEY_MAX]);
+/* Reads a relative key back; false when it is none of this array's. */
+bool zlgi_key_read(const zlgi_key_encoding *encoding, int rank, const char *key,
+                   int64_t *coordinates);
+
+/* ------------------------------------------------------------------ cuts (cut.c)
+ *
+ * A use is one request restricted to a box (the array, an object, an inner chunk): which
+ * elements of the box are wanted, in coordinates of the box, and where each of them goes
+ * (or comes from, for writes). Going down a level restricts and shifts it; a transpose
+ * permutes its axes. It never owns memory.
+ *
+ * Orthogonal: per axis a rising range or a sorted list. Element k of the axis lies at
+ * start + k*step, or at list[k] - base; its memory is at k*stride from `memory`, or, for
+ * a list, at place[k]*stride.
+ *
+ * Points: ids[0..n_points) name points; point p has coordinate list[p] - base on each
+ * axis and lies at p*point_stride from memory.
+ */
+typedef struct zlgi_use_axis {
+    int64_t start, step, count;
+    const int64_t *list;
+    const int64_t *place; /* NULL for a range */
+    int64_t base;
+    ptrdiff_t stride;
+} zlgi_use_axis;
+
+typedef struct zlgi_use {
+    int rank;
+    uint8_t *memory;
+    bool points;
+    const int64_t *ids; /* points */
+    int64_t n_points;
+    ptrdiff_t point_stride;
+    zlgi_use_axis axis[ZLG_MAX_RANK];
+} zlgi_use;
+
+/*
+ * A selection made ready: checked against the shape, ranges rising, lists sorted with
+ * their places, masks and blocks rewritten. Owns its lists (arena).
+ */
+zlg_status zlgi_selection_shape(const zlgi_grid *grid, const zlg_selection *selection,
+                                int *out_rank, int64_t *out_shape, zlg_error *err);
+zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
+                         const zlg_selection *selection, void *memory,
+                         const ptrdiff_t *strides, size_t item, zlgi_use *out,
+                         zlg_error *err);
+/* Number of elements. */
+int64_t zlgi_use_count(const zlgi_use *use);
+
+/* Which chunks of a grid axis an axis of an orthogonal use touches: spans 0..n-1 in
+ * rising chunk order, each with its chunk and its first..first+count elements. Ranges on
+ * regular grids are computed; lists and rectilinear grids are searched. */
+typedef struct zlgi_span {
+    int64_t chunk, first, count;
+} zlgi_span;
+int64_t zlgi_span_count(const zlgi_use_axis *axis, const zlgi_grid_axis *grid);
+zlgi_span zlgi_span_get(const zlgi_use_axis *axis, const zlgi_grid_axis *grid, int64_t i);
+/* The part of an orthogonal axis inside [start, start + length), in coordinates of that
+ * box; *shift gets the bytes to add to memory. count may be 0. */
+zlgi_use_axis zlgi_use_axis_cut(const zlgi_use_axis *axis, int64_t start, int64_t length,
+                                ptrdiff_t *shift);
+
+/* ------------------------------------------------------------------ copies (place.c)
+ *
+ * The strided copy, with the byte order changed on the way. `unit` is a buffer of the
+ * box with `unit_strides` in bytes per axis of the use.
+ */
+void zlgi_place(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_strides,
+                size_t item, const zlgi_swap *swap);
+/* The other way: elements of the caller into the unit. */
+void zlgi_gather(const zlgi_use *use, uint8_t *unit, const ptrdiff_t *unit_strides,
+                 size_t item, const zlgi_swap *swap);
+/* One value everywhere. */
+void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item);
+/* True when the use takes every element of a box of `shape` in order and its memory is
+ * one C-contiguous run, so that a decoder may write there directly. */
+bool zlgi_use_is_direct(const zlgi_use *use, const int64_t *shape, size_t item);
+/* Elements are equal to value, compared as bits. */
+bool zlgi_all_equal(const uint8_t *elements, size_t n, const uint8_t *value, size_t item);
+
+#endif

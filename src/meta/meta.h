@@ -1,0 +1,72 @@
+/*
+ * meta: metadata documents to one model and back. Versions 2 and 3 give the same structs;
+ * above this folder nobody asks for the version except to write. Keeps a codec's JSON
+ * without knowing the codec. Does no input or output.
+ */
+#ifndef ZLGI_META_H
+#define ZLGI_META_H
+
+#include "base/base.h"
+#include "dtype/dtype.h"
+#include "grid/grid.h"
+
+typedef struct zlgi_array_meta {
+    int zarr_format;
+    int rank;
+    int64_t shape[ZLG_MAX_RANK];
+    zlgi_grid grid;
+    bool rectilinear;
+    zlgi_key_encoding key_encoding;
+    const zlgi_dtype *dtype;
+    zlgi_fill fill;
+    const zlgi_json *codecs;                 /* v3: the list */
+    const zlgi_json *filters, *compressor;   /* v2: list / object, or NULL */
+    bool order_f;                            /* v2 */
+    const char *dimension_names[ZLG_MAX_RANK]; /* v3; NULL entries unnamed */
+    const zlgi_json *attributes;             /* an object, or NULL */
+    const zlgi_json *document;               /* as parsed, unknown fields and all */
+} zlgi_array_meta;
+
+typedef struct zlgi_group_meta {
+    int zarr_format;
+    const zlgi_json *attributes;   /* an object, or NULL */
+    const zlgi_json *consolidated; /* v3: the flat map path → document, or NULL */
+    const zlgi_json *document;
+} zlgi_group_meta;
+
+/* Text of a document → tree; METADATA when it is not a JSON object. */
+zlg_status zlgi_meta_parse_text(zlgi_arena *arena, const char *text, size_t n,
+                                const zlg_limits *limits, const zlgi_json **out,
+                                zlg_error *err);
+/* zarr.json: which node it is, by node_type; also refuses other formats and drafts by
+ * name. */
+zlg_status zlgi_meta_node_type(const zlgi_json *document, zlg_node *out, zlg_error *err);
+zlg_status zlgi_meta_array_v3(zlgi_arena *arena, const zlgi_json *document,
+                              const zlg_limits *limits, zlgi_array_meta *out,
+                              zlg_error *err);
+zlg_status zlgi_meta_group_v3(zlgi_arena *arena, const zlgi_json *document,
+                              zlgi_group_meta *out, zlg_error *err);
+/* v2: .zarray / .zgroup, and .zattrs or NULL. */
+zlg_status zlgi_meta_array_v2(zlgi_arena *arena, const zlgi_json *zarray,
+                              const zlgi_json *zattrs, const zlg_limits *limits,
+                              zlgi_array_meta *out, zlg_error *err);
+zlg_status zlgi_meta_group_v2(zlgi_arena *arena, const zlgi_json *zgroup,
+                              const zlgi_json *zattrs, zlgi_group_meta *out, zlg_error *err);
+/* .zmetadata → the flat map key → document ("a/.zarray"). */
+zlg_status zlgi_meta_consolidated_v2(const zlgi_json *zmetadata, const zlgi_json **out,
+                                     zlg_error *err);
+
+/* Rules for a node's path: "" or segments that are not empty, not only periods, do not
+ * start with "__", are not "zarr.json", hold no backslash or NUL. NOT_FOUND otherwise. */
+zlg_status zlgi_meta_path_check(const char *path, zlg_error *err);
+
+/* ------------------------------------------------------------------ writing (write*.c)
+ * The documents for a new node, every default recorded. v3: zarr.json; v2: .zarray (the
+ * attributes go to .zattrs on their own). The result is parsed back by the caller before
+ * anything is stored. */
+zlg_status zlgi_meta_write_array(const zlg_array_spec *spec, const zlg_limits *limits,
+                                 zlgi_buf *out, zlg_error *err);
+zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes, zlgi_buf *out,
+                                 zlg_error *err);
+
+#endif

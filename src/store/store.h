@@ -1,0 +1,100 @@
+/*
+ * store: keys to bytes. Memory and file system; more kinds implement the same table.
+ * Knows nothing of Zarr.
+ *
+ * A blocking store is read through an open object: one open per object touched, then any
+ * number of ranges from the same handle, so that index and data come from one version of
+ * the object. A store that holds its bytes in memory lends them (view) and no range is
+ * copied.
+ */
+#ifndef ZLGI_STORE_H
+#define ZLGI_STORE_H
+
+#include "base/base.h"
+
+enum {
+    ZLGI_STORE_WRITE = 1u << 0,
+    ZLGI_STORE_LIST = 1u << 1,
+};
+
+#define ZLGI_SIZE_UNKNOWN UINT64_MAX
+
+/* Which version of an object was seen: equal tags mean equal bytes. */
+typedef struct zlgi_tag {
+    uint64_t a, b, c, d; /* fs: inode, size, mtime, ctime; memory: a running number */
+    bool trusted;        /* false: too young, or unknown; never equal to anything */
+} zlgi_tag;
+static inline bool zlgi_tag_equal(const zlgi_tag *x, const zlgi_tag *y)
+{
+    return x->trusted && y->trusted && x->a == y->a && x->b == y->b && x->c == y->c &&
+           x->d == y->d;
+}
+
+/* An object open for reading. Filled by open, given back by release. Several threads may
+ * read one handle at once. */
+typedef struct zlgi_object {
+    const uint8_t *view; /* all bytes, lent until release; or NULL */
+    uint64_t n_bytes;    /* ZLGI_SIZE_UNKNOWN unless asked for with ZLGI_OPEN_STAT */
+    zlgi_tag tag;        /* valid with ZLGI_OPEN_STAT */
+    int fd;              /* fs */
+    void *owner;         /* memory: the value that is kept alive */
+} zlgi_object;
+
+enum { ZLGI_OPEN_STAT = 1 };
+
+typedef struct zlgi_store_class {
+    const char *kind; /* "fs", "memory" */
+    unsigned capabilities;
+    /* ZLG_NOT_FOUND, with no message, when there is no such key. A directory is no object:
+     * ZLG_NOT_FOUND too, but opening one as a chunk is ZLG_CORRUPT: see fs.c. */
+    zlg_status (*open)(zlg_store *store, const char *key, unsigned flags, zlgi_object *out,
+                       zlg_error *err);
+    /* Up to n bytes from offset into destination; *out_n < n only at the end. */
+    zlg_status (*read)(zlg_store *store, zlgi_object *object, uint64_t offset, size_t n,
+                       void *destination, size_t *out_n, zlg_error *err);
+    void (*release)(zlg_store *store, zlgi_object *object);
+    /* Atomic: a reader sees the old object or the new one. */
+    zlg_status (*put)(zlg_store *store, const char *key, const zlgi_bytes *parts, int n_parts,
+                      zlg_error *err);
+    zlg_status (*remove)(zlg_store *store, const char *key, zlg_error *err);
+    /* All keys below a prefix ("" = everything), the prefix itself included if it is a key. */
+    zlg_status (*remove_prefix)(zlg_store *store, const char *prefix, zlg_error *err);
+    zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited, zlg_list_fn each,
+                       void *user, zlg_error *err);
+    void (*destroy)(zlg_store *store);
+} zlgi_store_class;
+
+/* First member of every store. */
+struct zlg_store {
+    const zlgi_store_class *class;
+    zlg_ctx *ctx;            /* a counted reference, given back by core */
+    const zlgi_alloc *alloc;
+    const zlg_limits *limits;
+    uint64_t id;             /* unique within the context: caches are keyed with it */
+    int n_refs;              /* atomic */
+    char *label;             /* path or "memory", for messages */
+};
+
+/* Made by the kinds; core wraps them as zlg_store_open_*. n_refs is 1. */
+zlg_status zlgi_fs_open(const zlgi_alloc *alloc, const zlg_limits *limits, const char *path,
+                        const zlg_fs_options *options, zlg_store **out, zlg_error *err);
+zlg_status zlgi_memory_open(const zlgi_alloc *alloc, const zlg_limits *limits,
+                            zlg_store **out, zlg_error *err);
+/* A store that passes everything on and records each request: for tests. It does not own
+ * the inner store. */
+typedef struct zlgi_store_counts {
+    uint64_t n_opens, n_reads, n_bytes_read, n_puts, n_removes, n_lists;
+} zlgi_store_counts;
+zlg_status zlgi_counting_open(const zlgi_alloc *alloc, zlg_store *inner, zlg_store **out,
+                              zlg_error *err);
+zlgi_store_counts zlgi_counting_get(zlg_store *counting);
+
+void zlgi_store_destroy(zlg_store *store);
+
+/* Helpers over the table. A whole object into a buffer, at most `limit` bytes. */
+zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlgi_buf *out,
+                          zlg_error *err);
+/* Key rules: no empty segment, ".", "..", backslash or NUL; ZLG_NOT_FOUND naming it. */
+zlg_status zlgi_key_check(const char *key, zlg_error *err);
+
+#endif
