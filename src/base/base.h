@@ -174,7 +174,12 @@ struct zlgi_json {
     uint32_t position;    /* byte offset in the document */
 };
 
-/* Parses into the arena. Nothing in the tree points into `text` afterwards. */
+/* No document nests deeper than this, whatever max_depth says: recursion over a tree is
+ * safe. */
+enum { ZLGI_JSON_MAX_DEPTH = 1024 };
+
+/* Parses into the arena. Nothing in the tree points into `text` afterwards. Deeper than
+ * max_depth is ZLG_LIMIT, malformed ZLG_METADATA. */
 zlg_status zlgi_json_parse(zlgi_arena *arena, const char *text, size_t n, int max_depth,
                            const zlgi_json **out, zlg_error *err);
 const zlgi_json *zlgi_json_get(const zlgi_json *object, const char *name); /* or NULL */
@@ -185,24 +190,65 @@ bool zlgi_json_i64(const zlgi_json *value, int64_t *out);
 bool zlgi_json_u64(const zlgi_json *value, uint64_t *out);
 /* Any number, also the three tokens; correctly rounded, independent of the locale. */
 bool zlgi_json_double(const zlgi_json *value, double *out);
-/* The same from text; and the rounding to float32 in one step. */
-bool zlgi_parse_double(const char *text, size_t n, double *out);
-bool zlgi_parse_float(const char *text, size_t n, float *out);
+/* Members in any order; numbers by their text. Linear when the order is the same. */
 bool zlgi_json_equal(const zlgi_json *a, const zlgi_json *b);
 
 /* Writing. indent 0: one line without spaces after , and : ; else pretty. */
 zlg_status zlgi_json_write(const zlgi_json *value, int indent, zlgi_buf *out, zlg_error *err);
+/* Quoted and escaped; lone surrogates (WTF-8) as \uXXXX. ZLG_USAGE when not UTF-8. */
 zlg_status zlgi_json_write_string(zlgi_buf *out, const char *text, size_t n, zlg_error *err);
-/* Shortest text that reads back as the same double ("1.0", "1e+300"); NaN and infinities
- * as "NaN", "Infinity", "-Infinity" with the quotes. */
+
+/* ------------------------------------------------------------------ numbers
+ *
+ * Decimal text to binary floats and back (number.c, number_text.c): one rounding, ties to
+ * even, whatever the locale. Text is a JSON number or one of the three tokens; nothing
+ * else is taken. Too large is infinite, too small is zero.
+ */
+bool zlgi_parse_double(const char *text, size_t n, double *out);
+bool zlgi_parse_float(const char *text, size_t n, float *out);
+/* Bytes of the JSON number (no token) that text begins with; 0 when there is none. */
+size_t zlgi_number_span(const char *text, size_t n);
+
+/*
+ * A binary float format no wider than float64: values significand x 2^exponent, with
+ * significand < 2^precision and min_exponent <= exponent <= max_exponent. A significand
+ * below 2^(precision - 1) is subnormal; its exponent is min_exponent.
+ */
+typedef struct zlgi_float_format {
+    int precision; /* bits, the leading one included */
+    int min_exponent, max_exponent;
+} zlgi_float_format;
+#define ZLGI_FORMAT_FLOAT64 ((zlgi_float_format){53, -1074, 971})
+#define ZLGI_FORMAT_FLOAT32 ((zlgi_float_format){24, -149, 104})
+#define ZLGI_FORMAT_FLOAT16 ((zlgi_float_format){11, -24, 5})
+#define ZLGI_FORMAT_BFLOAT16 ((zlgi_float_format){8, -133, 120})
+
+typedef struct zlgi_float_parts {
+    enum { ZLGI_FINITE, ZLGI_INFINITE, ZLGI_NAN } kind;
+    bool negative;
+    /* When finite. ((exponent - min_exponent) << (precision - 1)) + significand are the
+     * IEEE bits without the sign. */
+    uint64_t significand;
+    int exponent;
+} zlgi_float_parts;
+bool zlgi_parse_float_parts(const char *text, size_t n, zlgi_float_format format,
+                            zlgi_float_parts *out);
+
+/* Shortest text that reads back as the same value of the format ("1.0", "1e+300"); NaN
+ * and infinities as "NaN", "Infinity", "-Infinity" with the quotes. */
 zlg_status zlgi_json_write_double(zlgi_buf *out, double value, zlg_error *err);
 zlg_status zlgi_json_write_float(zlgi_buf *out, float value, zlg_error *err);
+zlg_status zlgi_json_write_float_parts(zlgi_buf *out, const zlgi_float_parts *value,
+                                       zlgi_float_format format, zlg_error *err);
 
-/* base64 (RFC 4648, padded). Decoding refuses anything else. */
+/* ------------------------------------------------------------------ text
+ * base64 (RFC 4648, padded), appended to out. Decoding refuses anything else. */
 zlg_status zlgi_base64_encode(zlgi_bytes in, zlgi_buf *out, zlg_error *err);
 zlg_status zlgi_base64_decode(zlgi_bytes in, zlgi_buf *out, zlg_error *err);
 /* Well-formed UTF-8 without surrogates. */
 bool zlgi_utf8_valid(const uint8_t *text, size_t n);
+/* Bytes of the character that text begins with (1 to 4); 0 when it is none. */
+size_t zlgi_utf8_span(const uint8_t *text, size_t n);
 
 /* ------------------------------------------------------------------ scratch (scratch.c)
  *
