@@ -1,0 +1,93 @@
+/*
+ * Bytes in flight: one budget per context, served in the order of asking.
+ *
+ * Knows numbers only. A need above the budget waits until nothing else is reserved and
+ * runs alone; because the queue is in order, it is not overtaken for ever by small needs.
+ * A forked child starts with nothing reserved: those who held bytes are not in it.
+ */
+#include <pthread.h>
+
+#include "base/os.h"
+
+struct zlgi_budget {
+    const zlgi_alloc *alloc;
+    zlgi_fork_mark mark;
+    uint64_t n_limit;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t moved; /* bytes came back, or the queue moved on */
+    uint64_t n_reserved;
+    uint64_t i_next; /* number for the next that asks */
+    uint64_t i_turn; /* number of the one to be served */
+};
+
+static void start_empty(zlgi_budget *budget)
+{
+    pthread_mutex_init(&budget->lock, NULL);
+    pthread_cond_init(&budget->moved, NULL);
+    budget->n_reserved = 0;
+    budget->i_next = 0;
+    budget->i_turn = 0;
+}
+
+zlgi_budget *zlgi_budget_new(const zlgi_alloc *alloc, uint64_t n_bytes)
+{
+    zlgi_budget *budget = zlgi_new(alloc, sizeof *budget);
+    if (budget == NULL)
+        return NULL;
+    if (!zlgi_fork_mark_init(&budget->mark)) {
+        zlgi_free(alloc, budget, sizeof *budget);
+        return NULL;
+    }
+    budget->alloc = alloc;
+    budget->n_limit = n_bytes;
+    start_empty(budget);
+    return budget;
+}
+
+void zlgi_budget_free(zlgi_budget *budget)
+{
+    if (budget == NULL)
+        return;
+    zlgi_fork_mark_reset(&budget->mark);
+    zlgi_free(budget->alloc, budget, sizeof *budget);
+}
+
+static void enter(zlgi_budget *budget)
+{
+    if (zlgi_fork_enter(&budget->mark)) {
+        start_empty(budget);
+        zlgi_fork_leave(&budget->mark);
+    }
+    pthread_mutex_lock(&budget->lock);
+}
+
+static bool fits(const zlgi_budget *budget, uint64_t n_bytes)
+{
+    if (budget->n_reserved == 0)
+        return true;
+    return budget->n_reserved <= budget->n_limit &&
+           n_bytes <= budget->n_limit - budget->n_reserved;
+}
+
+void zlgi_budget_reserve(zlgi_budget *budget, uint64_t n_bytes)
+{
+    enter(budget);
+    uint64_t i_mine = budget->i_next++;
+    while (budget->i_turn != i_mine || !fits(budget, n_bytes))
+        pthread_cond_wait(&budget->moved, &budget->lock);
+    budget->n_reserved += n_bytes;
+    budget->i_turn++;
+    if (budget->i_turn != budget->i_next)
+        pthread_cond_broadcast(&budget->moved);
+    pthread_mutex_unlock(&budget->lock);
+}
+
+void zlgi_budget_release(zlgi_budget *budget, uint64_t n_bytes)
+{
+    enter(budget);
+    /* A child may give back what its parent had reserved. */
+    budget->n_reserved -= ZLGI_MIN(n_bytes, budget->n_reserved);
+    if (budget->i_turn != budget->i_next)
+        pthread_cond_broadcast(&budget->moved);
+    pthread_mutex_unlock(&budget->lock);
+}
