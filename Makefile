@@ -1,0 +1,45 @@
+# The commands people type. CMake does the building: see CMakeLists.txt.
+#
+#   make           libraries and command into build/
+#   make python    the Python package into .venv
+#   make demo      real climate data written, read, checked, timed and drawn
+#   make check     every check there is, from nothing; this is what CI runs
+#   make soak      an hour of fuzzing
+#   make bench     speed, against peers and against an ideal loop
+#   make format    lays the C code out as .clang-format says
+#
+# demo, check and bench install the Debian packages they lack, when they may.
+PYTHON ?= python3
+
+build:
+	@tools/setup build
+	@cmake -S . -B build -G Ninja -DZELLIGE_TESTS=OFF 
+	@cmake --build build
+
+python:
+	@tools/setup build
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@.venv/bin/pip install --quiet .
+
+demo: build python
+	@tools/setup demo
+	@.venv/bin/python examples/demo.py
+
+check:
+	@tools/setup check
+	@tools/check
+
+soak:
+	@tools/setup check
+	@tools/fuzz 3600
+
+bench: build python
+	@bench/run
+
+format:
+	@tools/format --apply
+
+clean:
+	rm -rf build .venv
+
+.PHONY: build python demo check soak bench format clean
