@@ -135,11 +135,11 @@ bool zlgi_type_is_integer(zlg_type type);  /* bool excluded */
 bool zlgi_type_is_signed(zlg_type type);
 bool zlgi_type_is_float(zlg_type type);
 /* Layout of a binary float type. */
-typedef struct zlgi_float_format {
+typedef struct zlgi_float_layout {
     int n_bits, exponent_bits, mantissa_bits, bias;
     bool has_infinity, has_nan, has_negative_zero, has_sign, has_zero;
     uint64_t nan_bits; /* the canonical NaN */
-} zlgi_float_format;
-const zlgi_float_format *zlgi_type_float_format(zlg_type type); /* NULL: not a float */
+} zlgi_float_layout;
+const zlgi_float_layout *zlgi_type_float_layout(zlg_type type); /* NULL: not a float */
 
 #endif

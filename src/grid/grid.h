@@ -97,18 +97,39 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
 /* Number of elements. */
 int64_t zlgi_use_count(const zlgi_use *use);
 
-/* Which chunks of a grid axis an axis of an orthogonal use touches: spans 0..n-1 in
- * rising chunk order, each with its chunk and its first..first+count elements. Ranges on
- * regular grids are computed; lists and rectilinear grids are searched. */
-typedef struct zlgi_span {
-    int64_t chunk, first, count;
-} zlgi_span;
-int64_t zlgi_span_count(const zlgi_use_axis *axis, const zlgi_grid_axis *grid);
-zlgi_span zlgi_span_get(const zlgi_use_axis *axis, const zlgi_grid_axis *grid, int64_t i);
-/* The part of an orthogonal axis inside [start, start + length), in coordinates of that
- * box; *shift gets the bytes to add to memory. count may be 0. */
-zlgi_use_axis zlgi_use_axis_cut(const zlgi_use_axis *axis, int64_t start, int64_t length,
-                                ptrdiff_t *shift);
+/*
+ * Which chunks of a grid axis an orthogonal axis touches, in rising order. Ranges on
+ * regular grids are computed; lists and rectilinear grids need a table, for which the
+ * caller brings room.
+ */
+typedef struct zlgi_touched {
+    int64_t n;
+    int64_t first;        /* chunk 0 of them, when there is no table */
+    int64_t chunk;        /* step > chunk: touched chunk i is that of element i */
+    int64_t start, step;
+    const int64_t *table;
+} zlgi_touched;
+size_t zlgi_touched_room(const zlgi_use_axis *axis, const zlgi_grid_axis *grid); /* int64s */
+zlgi_touched zlgi_touched_make(const zlgi_use_axis *axis, const zlgi_grid_axis *grid,
+                               int64_t *room);
+static inline int64_t zlgi_touched_at(const zlgi_touched *touched, int64_t i)
+{
+    if (touched->table)
+        return touched->table[i];
+    if (touched->chunk)
+        return (touched->start + i * touched->step) / touched->chunk;
+    return touched->first + i;
+}
+/* Restricts an orthogonal use to a box of its space; false when nothing falls inside. The
+ * result is in coordinates of the box. Bytes of a zlgi_use that are in use at a rank: */
+static inline size_t zlgi_use_bytes(int rank)
+{
+    return offsetof(zlgi_use, axis) + (size_t)rank * sizeof(zlgi_use_axis);
+}
+bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shape,
+                  zlgi_use *out);
+/* Axis i of the result is axis order[i]. */
+void zlgi_use_permute(zlgi_use *use, const int *order);
 
 /* ------------------------------------------------------------------ copies (place.c)
  *
@@ -120,6 +141,10 @@ void zlgi_place(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_
 /* The other way: elements of the caller into the unit. */
 void zlgi_gather(const zlgi_use *use, uint8_t *unit, const ptrdiff_t *unit_strides,
                  size_t item, const zlgi_swap *swap);
+/* Variable-length elements: views, whose bytes are copied into the arena on the way. False
+ * when memory is short. */
+bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_strides,
+                      zlgi_arena *arena);
 /* One value everywhere. */
 void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item);
 /* True when the use takes every element of a box of `shape` in order and its memory is

@@ -1,0 +1,424 @@
+/*
+ * cut.c: selections made ready, and restricted to boxes. Integer arithmetic only; no
+ * element is read or written here.
+ *
+ * Ready means: every position checked, ranges rising (a falling one walks its memory
+ * backwards instead), lists sorted with the place of each entry beside it, lists that are
+ * arithmetic turned into ranges, masks into points, blocks into ranges.
+ */
+#include "grid/grid.h"
+
+#include <stdlib.h>
+
+static zlg_status check_rank(const zlgi_grid *grid, const zlg_selection *selection,
+                             zlg_error *err)
+{
+    if (selection->rank != grid->rank)
+        return zlgi_fail(err, ZLG_USAGE, "selection has %d axes, the array has %d",
+                         selection->rank, grid->rank);
+    return ZLG_OK;
+}
+
+/* Elements of blocks start .. start + count - 1 of an axis, clipped to its length. */
+static zlg_status block_range(const zlgi_grid_axis *grid, const zlg_axis *block, int i_axis,
+                              zlg_axis *out, zlg_error *err)
+{
+    if (block->list || (block->step != 1 && block->count > 1))
+        return zlgi_fail(err, ZLG_USAGE, "axis %d: blocks are a range of step 1", i_axis);
+    if (block->count < 0 || block->start < 0 || block->start > grid->n_chunks - block->count)
+        return zlgi_fail(err, ZLG_RANGE,
+                         "axis %d: %lld blocks from %lld are outside the %lld of the grid",
+                         i_axis, (long long)block->count, (long long)block->start,
+                         (long long)grid->n_chunks);
+    *out = (zlg_axis){.step = 1};
+    if (block->count == 0)
+        return ZLG_OK;
+    int64_t last = block->start + block->count - 1;
+    int64_t end = zlgi_grid_start(grid, last);
+    int64_t edge = zlgi_grid_edge(grid, last);
+    end = edge > grid->length - end ? grid->length : end + edge;
+    out->start = zlgi_grid_start(grid, block->start);
+    out->count = end - out->start;
+    return ZLG_OK;
+}
+
+static zlg_status get_axis(const zlgi_grid *grid, const zlg_selection *selection, int i,
+                           zlg_axis *out, zlg_error *err)
+{
+    if (!selection->axes) {
+        *out = (zlg_axis){.start = 0, .step = 1, .count = grid->axis[i].length};
+        return ZLG_OK;
+    }
+    if (selection->kind == ZLG_BLOCKS)
+        return block_range(&grid->axis[i], &selection->axes[i], i, out, err);
+    *out = selection->axes[i];
+    if (out->count < 0)
+        return zlgi_fail(err, ZLG_USAGE, "axis %d: negative count", i);
+    return ZLG_OK;
+}
+
+static int64_t mask_count(const uint8_t *mask, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += mask[i] != 0;
+    return count;
+}
+
+static zlg_status mask_elements(const zlgi_grid *grid, int64_t *out, zlg_error *err)
+{
+    int64_t shape[ZLG_MAX_RANK];
+    for (int i = 0; i < grid->rank; i++)
+        shape[i] = grid->axis[i].length;
+    if (!zlgi_product(shape, grid->rank, out))
+        return zlgi_fail(err, ZLG_LIMIT, "the array has more than 2^63 elements");
+    return ZLG_OK;
+}
+
+zlg_status zlgi_selection_shape(const zlgi_grid *grid, const zlg_selection *selection,
+                                int *out_rank, int64_t *out_shape, zlg_error *err)
+{
+    static const zlg_selection everything = {.kind = ZLG_BOX};
+    zlg_selection all = everything;
+    all.rank = grid->rank;
+    if (!selection)
+        selection = &all;
+    ZLGI_TRY(check_rank(grid, selection, err));
+    switch (selection->kind) {
+    case ZLG_BOX:
+    case ZLG_BLOCKS:
+        *out_rank = grid->rank;
+        for (int i = 0; i < grid->rank; i++) {
+            zlg_axis axis;
+            ZLGI_TRY(get_axis(grid, selection, i, &axis, err));
+            out_shape[i] = axis.count;
+        }
+        return ZLG_OK;
+    case ZLG_POINTS:
+        if (selection->n_points < 0)
+            return zlgi_fail(err, ZLG_USAGE, "negative number of points");
+        *out_rank = 1;
+        out_shape[0] = selection->n_points;
+        return ZLG_OK;
+    case ZLG_MASK: {
+        int64_t n;
+        ZLGI_TRY(mask_elements(grid, &n, err));
+        *out_rank = 1;
+        out_shape[0] = mask_count(selection->mask, n);
+        return ZLG_OK;
+    }
+    }
+    return zlgi_fail(err, ZLG_USAGE, "unknown kind of selection %d", (int)selection->kind);
+}
+
+typedef struct list_entry {
+    int64_t index, place;
+} list_entry;
+
+static int compare_entries(const void *a, const void *b)
+{
+    const list_entry *x = a, *y = b;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static zlg_status outside(zlg_error *err, int i_axis, int64_t index, int64_t length)
+{
+    return zlgi_fail(err, ZLG_RANGE, "axis %d: index %lld is outside 0..%lld", i_axis,
+                     (long long)index, (long long)length - 1);
+}
+
+/* A list with one constant positive difference is a range: no table, no search. */
+static bool is_arithmetic(const int64_t *list, int64_t count)
+{
+    if (count < 2)
+        return true;
+    int64_t step;
+    if (__builtin_sub_overflow(list[1], list[0], &step) || step <= 0)
+        return false;
+    for (int64_t i = 2; i < count; i++)
+        if (list[i] - list[i - 1] != step)
+            return false;
+    return true;
+}
+
+static zlg_status sort_list(zlgi_arena *arena, const int64_t *list, int64_t count,
+                            zlgi_use_axis *out, zlg_error *err)
+{
+    size_t n = (size_t)count;
+    int64_t *place = zlgi_arena_get(arena, n * sizeof *place);
+    if (!place)
+        return zlgi_no_memory(err, n * sizeof *place);
+    out->place = place;
+    bool sorted = true;
+    for (size_t i = 1; i < n && sorted; i++)
+        sorted = list[i] >= list[i - 1];
+    if (sorted) {
+        for (size_t i = 0; i < n; i++)
+            place[i] = (int64_t)i;
+        out->list = list;
+        return ZLG_OK;
+    }
+    int64_t *copy = zlgi_arena_get(arena, n * sizeof *copy);
+    list_entry *entries = zlgi_arena_get(arena, n * sizeof *entries);
+    if (!copy || !entries)
+        return zlgi_no_memory(err, n * sizeof *entries);
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (list_entry){.index = list[i], .place = (int64_t)i};
+    qsort(entries, n, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = entries[i].index;
+        place[i] = entries[i].place;
+    }
+    out->list = copy;
+    return ZLG_OK;
+}
+
+static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i_axis,
+                            const zlg_axis *axis, ptrdiff_t stride, zlgi_use *use,
+                            zlg_error *err)
+{
+    zlgi_use_axis *out = &use->axis[i_axis];
+    *out = (zlgi_use_axis){.start = axis->start, .step = axis->step, .count = axis->count,
+                           .stride = stride};
+    if (axis->count == 0) {
+        out->start = 0, out->step = 1;
+        return ZLG_OK;
+    }
+    if (axis->list) {
+        for (int64_t i = 0; i < axis->count; i++)
+            if (axis->list[i] < 0 || axis->list[i] >= grid->length)
+                return outside(err, i_axis, axis->list[i], grid->length);
+        if (!is_arithmetic(axis->list, axis->count))
+            return sort_list(arena, axis->list, axis->count, out, err);
+        out->start = axis->list[0];
+        out->step = axis->count > 1 ? axis->list[1] - axis->list[0] : 1;
+        return ZLG_OK;
+    }
+    if (axis->step == 0)
+        return zlgi_fail(err, ZLG_USAGE, "axis %d: step 0", i_axis);
+    int64_t last;
+    if (!zlgi_mul_i64(axis->count - 1, axis->step, &last) ||
+        !zlgi_add_i64(last, axis->start, &last))
+        last = -1;
+    if (axis->start < 0 || axis->start >= grid->length)
+        return outside(err, i_axis, axis->start, grid->length);
+    if (last < 0 || last >= grid->length)
+        return outside(err, i_axis, last, grid->length);
+    if (axis->count == 1)
+        out->step = 1;
+    if (out->step < 0) {
+        out->start = last;
+        out->step = -out->step;
+        use->memory += (axis->count - 1) * stride;
+        out->stride = -stride;
+    }
+    return ZLG_OK;
+}
+
+static zlg_status make_points(zlgi_arena *arena, const zlgi_grid *grid,
+                              const int64_t *const *coordinates, int64_t n_points,
+                              zlgi_use *out, zlg_error *err)
+{
+    out->points = true;
+    out->n_points = n_points;
+    int64_t *ids = zlgi_arena_get(arena, (size_t)n_points * sizeof *ids + 1);
+    if (!ids)
+        return zlgi_no_memory(err, (size_t)n_points * sizeof *ids);
+    for (int64_t i = 0; i < n_points; i++)
+        ids[i] = i;
+    out->ids = ids;
+    for (int k = 0; k < grid->rank; k++) {
+        const int64_t *list = coordinates[k];
+        for (int64_t i = 0; i < n_points; i++)
+            if (list[i] < 0 || list[i] >= grid->axis[k].length)
+                return outside(err, k, list[i], grid->axis[k].length);
+        out->axis[k] = (zlgi_use_axis){.list = list};
+    }
+    return ZLG_OK;
+}
+
+static zlg_status make_mask(zlgi_arena *arena, const zlgi_grid *grid, const uint8_t *mask,
+                            int64_t n_points, zlgi_use *out, zlg_error *err)
+{
+    int64_t *lists[ZLG_MAX_RANK];
+    for (int k = 0; k < grid->rank; k++) {
+        lists[k] = zlgi_arena_get(arena, (size_t)n_points * sizeof(int64_t) + 1);
+        if (!lists[k])
+            return zlgi_no_memory(err, (size_t)n_points * sizeof(int64_t));
+    }
+    int64_t at[ZLG_MAX_RANK] = {0};
+    for (int64_t i = 0, n = 0; n < n_points; i++) {
+        if (mask[i]) {
+            for (int k = 0; k < grid->rank; k++)
+                lists[k][n] = at[k];
+            n++;
+        }
+        for (int k = grid->rank - 1; k >= 0 && ++at[k] == grid->axis[k].length; k--)
+            at[k] = 0;
+    }
+    return make_points(arena, grid, (const int64_t *const *)lists, n_points, out, err);
+}
+
+zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
+                         const zlg_selection *selection, void *memory,
+                         const ptrdiff_t *strides, size_t item, zlgi_use *out,
+                         zlg_error *err)
+{
+    zlg_selection all = {.kind = ZLG_BOX, .rank = grid->rank};
+    if (!selection)
+        selection = &all;
+    int rank;
+    int64_t shape[ZLG_MAX_RANK], n;
+    ZLGI_TRY(zlgi_selection_shape(grid, selection, &rank, shape, err));
+    if (!zlgi_product(shape, rank, &n) || !zlgi_mul_i64(n, (int64_t)item, &n))
+        return zlgi_fail(err, ZLG_LIMIT, "the selection has more than 2^63 bytes");
+    ptrdiff_t own[ZLG_MAX_RANK];
+    if (!strides && n > 0) {
+        ptrdiff_t stride = (ptrdiff_t)item;
+        for (int i = rank - 1; i >= 0; i--) {
+            own[i] = stride;
+            stride *= shape[i];
+        }
+    } else if (!strides) {
+        memset(own, 0, sizeof own);
+    }
+    const ptrdiff_t *step = strides ? strides : own;
+    out->rank = grid->rank;
+    out->memory = memory;
+    out->points = false;
+    if (selection->kind == ZLG_POINTS || selection->kind == ZLG_MASK) {
+        out->point_stride = step[0];
+        if (selection->kind == ZLG_MASK)
+            return make_mask(arena, grid, selection->mask, shape[0], out, err);
+        return make_points(arena, grid, selection->coordinates, shape[0], out, err);
+    }
+    for (int i = 0; i < rank; i++) {
+        zlg_axis axis;
+        ZLGI_TRY(get_axis(grid, selection, i, &axis, err));
+        ZLGI_TRY(make_axis(arena, &grid->axis[i], i, &axis, step[i], out, err));
+    }
+    return ZLG_OK;
+}
+
+int64_t zlgi_use_count(const zlgi_use *use)
+{
+    if (use->points)
+        return use->n_points;
+    int64_t n = 1;
+    for (int i = 0; i < use->rank; i++)
+        n *= use->axis[i].count;
+    return n;
+}
+
+/* ------------------------------------------------------------------ touched chunks */
+
+static int64_t element_at(const zlgi_use_axis *axis, int64_t k)
+{
+    return axis->list ? axis->list[k] - axis->base : axis->start + k * axis->step;
+}
+
+size_t zlgi_touched_room(const zlgi_use_axis *axis, const zlgi_grid_axis *grid)
+{
+    if (!axis->list && grid->chunk)
+        return 0;
+    return (size_t)ZLGI_MIN(axis->count, grid->n_chunks);
+}
+
+zlgi_touched zlgi_touched_make(const zlgi_use_axis *axis, const zlgi_grid_axis *grid,
+                               int64_t *room)
+{
+    zlgi_touched touched = {.start = axis->start, .step = axis->step};
+    if (axis->count == 0)
+        return touched;
+    if (!axis->list && grid->chunk) {
+        if (axis->step > grid->chunk && axis->count > 1) {
+            touched.chunk = grid->chunk;
+            touched.n = axis->count;
+            return touched;
+        }
+        touched.first = axis->start / grid->chunk;
+        int64_t last = axis->start + (axis->count - 1) * axis->step;
+        touched.n = last / grid->chunk - touched.first + 1;
+        return touched;
+    }
+    for (int64_t k = 0; k < axis->count; k++) {
+        int64_t chunk = zlgi_grid_find(grid, element_at(axis, k));
+        if (touched.n == 0 || room[touched.n - 1] != chunk)
+            room[touched.n++] = chunk;
+    }
+    touched.table = room;
+    return touched;
+}
+
+/* ------------------------------------------------------------------ restricting */
+
+static int64_t lower_bound(const int64_t *list, int64_t n, int64_t value)
+{
+    int64_t low = 0;
+    while (low < n) {
+        int64_t middle = low + (n - low) / 2;
+        if (list[middle] < value)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+    return b == 1 ? a : (a + b - 1) / b;
+}
+
+zlgi_use_axis zlgi_use_axis_cut(const zlgi_use_axis *axis, int64_t start, int64_t length,
+                                ptrdiff_t *shift)
+{
+    zlgi_use_axis out = *axis;
+    *shift = 0;
+    if (axis->list) {
+        int64_t first = lower_bound(axis->list, axis->count, axis->base + start);
+        int64_t end = first + lower_bound(axis->list + first, axis->count - first,
+                                          axis->base + start + length);
+        out.list += first;
+        out.place += first;
+        out.count = end - first;
+        out.base += start;
+        return out;
+    }
+    int64_t first = start > axis->start ? ceil_div(start - axis->start, axis->step) : 0;
+    int64_t end = start + length > axis->start
+                      ? ceil_div(start + length - axis->start, axis->step)
+                      : 0;
+    end = ZLGI_MIN(end, axis->count);
+    out.count = end > first ? end - first : 0;
+    out.start = axis->start + first * axis->step - start;
+    *shift = first * axis->stride;
+    return out;
+}
+
+bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shape,
+                  zlgi_use *out)
+{
+    out->rank = use->rank;
+    out->points = false;
+    uint8_t *memory = use->memory;
+    for (int i = 0; i < use->rank; i++) {
+        ptrdiff_t shift;
+        out->axis[i] = zlgi_use_axis_cut(&use->axis[i], start[i], shape[i], &shift);
+        if (out->axis[i].count == 0)
+            return false;
+        memory += shift;
+    }
+    out->memory = memory;
+    return true;
+}
+
+void zlgi_use_permute(zlgi_use *use, const int *order)
+{
+    zlgi_use_axis axis[ZLG_MAX_RANK];
+    memcpy(axis, use->axis, (size_t)use->rank * sizeof *axis);
+    for (int i = 0; i < use->rank; i++)
+        use->axis[i] = axis[order[i]];
+}
