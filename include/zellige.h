@@ -339,6 +339,11 @@ ZLG_API int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i);
 ZLG_API zlg_dtype zlg_array_dtype(const zlg_array *array);
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, int i, zlg_field *out,
                                                 zlg_error *err);
+/* A field of a record inside records: path[0] is a field of the array's type, path[1] one
+ * of that field, ... n_path at least 1. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_subfield(const zlg_array *array, const int *path,
+                                                   int n_path, zlg_field *out,
+                                                   zlg_error *err);
 /* The fill value as an element in memory; variable length: its bytes. */
 ZLG_API const void *zlg_array_fill(const zlg_array *array, size_t *out_n_bytes);
 /* Name of an axis, or NULL when it has none. */
