@@ -255,18 +255,16 @@ size_t zlgi_utf8_span(const uint8_t *text, size_t n);
  * What one worker owns while it works: buffers and compressor contexts, kept from piece
  * to piece and from call to call. A scratch is used by one thread at a time.
  */
-enum { ZLGI_SCRATCH_BUFS = 12 };
 typedef struct zlgi_scratch zlgi_scratch;
 struct zlgi_scratch {
     const zlgi_alloc *alloc;
     const zlg_limits *limits;
-    zlgi_buf buf[ZLGI_SCRATCH_BUFS]; /* who uses which: see the enum in engine.h */
-    zlgi_buf spare[8];               /* a stack for codecs: zlgi_scratch_push/pop */
+    zlgi_buf spare[64]; /* a stack: zlgi_scratch_push/pop */
     int n_spare_used;
     struct zlgi_scratch_slot {
         const struct zlgi_context_type *type;
         void *context;
-    } contexts[16];
+    } contexts[32];
     int n_contexts;
     zlgi_scratch *next; /* free list of the pool */
 };
@@ -278,8 +276,8 @@ typedef struct zlgi_context_type {
 } zlgi_context_type;
 /* The worker's context of this type, made on first use; NULL when memory is short. */
 void *zlgi_scratch_context(zlgi_scratch *scratch, const zlgi_context_type *type);
-/* A buffer for use inside one codec call; give back in reverse order. Never NULL: codecs
- * nest at most 8 deep here (asserted). */
+/* A buffer for use inside one call, empty; give back in reverse order. Never NULL: shards
+ * and codecs nest far less deep than there are buffers (asserted). */
 zlgi_buf *zlgi_scratch_push(zlgi_scratch *scratch);
 void zlgi_scratch_pop(zlgi_scratch *scratch);
 zlgi_scratch *zlgi_scratch_new(const zlgi_alloc *alloc, const zlg_limits *limits);

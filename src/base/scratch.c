@@ -14,8 +14,6 @@ zlgi_scratch *zlgi_scratch_new(const zlgi_alloc *alloc, const zlg_limits *limits
         return NULL;
     scratch->alloc = alloc;
     scratch->limits = limits;
-    for (size_t i = 0; i < ZLGI_COUNT(scratch->buf); i++)
-        zlgi_buf_init(&scratch->buf[i], alloc);
     for (size_t i = 0; i < ZLGI_COUNT(scratch->spare); i++)
         zlgi_buf_init(&scratch->spare[i], alloc);
     return scratch;
@@ -25,8 +23,6 @@ void zlgi_scratch_free(zlgi_scratch *scratch)
 {
     if (scratch == NULL)
         return;
-    for (size_t i = 0; i < ZLGI_COUNT(scratch->buf); i++)
-        zlgi_buf_reset(&scratch->buf[i]);
     for (size_t i = 0; i < ZLGI_COUNT(scratch->spare); i++)
         zlgi_buf_reset(&scratch->spare[i]);
     for (int i = 0; i < scratch->n_contexts; i++)
