@@ -100,17 +100,11 @@ static zlgi_scratch *borrow_scratch(zlgi_pool *pool)
     return scratch != NULL ? scratch : zlgi_scratch_new(pool->alloc, pool->limits);
 }
 
-static void drop_large_buffers(zlgi_buf *bufs, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (bufs[i].capacity > KEEP_BUFFER)
-            zlgi_buf_reset(&bufs[i]);
-}
-
 static void give_back_scratch(zlgi_pool *pool, zlgi_scratch *scratch)
 {
-    drop_large_buffers(scratch->buf, ZLGI_COUNT(scratch->buf));
-    drop_large_buffers(scratch->spare, ZLGI_COUNT(scratch->spare));
+    for (size_t i = 0; i < ZLGI_COUNT(scratch->spare); i++)
+        if (scratch->spare[i].capacity > KEEP_BUFFER)
+            zlgi_buf_reset(&scratch->spare[i]);
     pthread_mutex_lock(&pool->lock);
     bool keep = pool->n_scratches < pool->n_threads + SPARE_SCRATCHES;
     if (keep) {
