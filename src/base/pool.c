@@ -20,7 +20,7 @@
 enum {
     MAX_THREADS = 1024,
     IDLE_MS = 20,           /* between two calls of idle() */
-    SPINS = 200,            /* looks before sleeping: a few microseconds */
+    SPINS = 500,            /* looks before sleeping: some ten microseconds */
     KEEP_BUFFER = 64 << 20, /* larger buffers are not kept between runs */
     SPARE_SCRATCHES = 4     /* kept for callers beyond one for each thread */
 };
