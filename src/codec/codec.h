@@ -53,6 +53,9 @@ typedef struct zlgi_edge_type {
     const zlgi_dtype *dtype; /* NULL: bytes */
     int rank;                /* typed */
     zlgi_fill fill;          /* typed: the value at this stage */
+    size_t item;             /* bytes: size of the elements in them, 1 when unknown; what */
+                             /* v2 compressors that shuffle go by. `to` of a filter on a */
+                             /* byte edge has that of `from` unless configure sets it */
 } zlgi_edge_type;
 
 /* An edge for one chunk shape. */
@@ -182,6 +185,10 @@ zlg_status zlgi_chain_layout(const zlgi_chain *chain, const int64_t *shape,
 zlg_status zlgi_chain_decode(const zlgi_chain *chain, const zlgi_layout *layout,
                              zlgi_scratch *scratch, zlgi_bytes encoded, uint8_t *direct,
                              zlgi_buf pair[2], zlgi_bytes *out, zlg_error *err);
+/* The bytes→bytes steps only: the bytes of a shard that lies inside other codecs. */
+zlg_status zlgi_chain_unwrap(const zlgi_chain *chain, const zlgi_layout *layout,
+                             zlgi_scratch *scratch, zlgi_bytes encoded, zlgi_buf pair[2],
+                             zlgi_bytes *out, zlg_error *err);
 /* The other way, from a buffer of edge n_folded (transposed and swapped by the gather). */
 zlg_status zlgi_chain_encode(const zlgi_chain *chain, const zlgi_layout *layout,
                              zlgi_scratch *scratch, zlgi_bytes decoded, zlgi_buf pair[2],

@@ -147,9 +147,10 @@ bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t 
                       zlgi_arena *arena);
 /* One value everywhere. */
 void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item);
-/* True when the use takes every element of a box of `shape` in order and its memory is
- * one C-contiguous run, so that a decoder may write there directly. */
-bool zlgi_use_is_direct(const zlgi_use *use, const int64_t *shape, size_t item);
+/* True when the use takes every element of a box of `shape` in order and its memory has
+ * the strides of the unit, so that a decoder may write there directly. */
+bool zlgi_use_matches(const zlgi_use *use, const int64_t *shape,
+                      const ptrdiff_t *unit_strides);
 /* Elements are equal to value, compared as bits. */
 bool zlgi_all_equal(const uint8_t *elements, size_t n, const uint8_t *value, size_t item);
 

@@ -396,18 +396,17 @@ void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item)
 
 /* ------------------------------------------------------------------ questions */
 
-bool zlgi_use_is_direct(const zlgi_use *use, const int64_t *shape, size_t item)
+bool zlgi_use_matches(const zlgi_use *use, const int64_t *shape,
+                      const ptrdiff_t *unit_strides)
 {
     if (use->points)
         return false;
-    ptrdiff_t expected = (ptrdiff_t)item;
-    for (int i = use->rank - 1; i >= 0; i--) {
+    for (int i = 0; i < use->rank; i++) {
         const zlgi_use_axis *axis = &use->axis[i];
         if (axis->list || axis->start != 0 || axis->step != 1 || axis->count != shape[i])
             return false;
-        if (axis->count != 1 && axis->stride != expected)
+        if (axis->count != 1 && axis->stride != unit_strides[i])
             return false;
-        expected *= shape[i];
     }
     return true;
 }

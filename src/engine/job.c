@@ -1,0 +1,187 @@
+/*
+ * job.c: a call while it runs: tasks, cancellation, progress, and which of several
+ * failures is reported. Knows nothing of what a task does.
+ */
+#include "engine/job.h"
+
+/* How often the caller is asked, and how often clocks are looked at. */
+enum { POLL_NS = 50 * 1000 * 1000, TICKS_PER_CLOCK = 16 };
+
+void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call)
+{
+    memset(job, 0, sizeof *job);
+    job->engine = engine;
+    job->call = call;
+    job->n_blocks = 1;
+    job->caller = pthread_self();
+    pthread_mutex_init(&job->lock, NULL);
+    if (call && call->deadline_ms > 0)
+        job->deadline_ns = zlgi_now_ns() + (uint64_t)call->deadline_ms * 1000000;
+    if (call && call->poll)
+        job->poll_ns = zlgi_now_ns() + POLL_NS;
+}
+
+void zlgi_job_reset(zlgi_job *job)
+{
+    for (int i = 0; i < job->n_kept && i < job->n_keep; i++)
+        zlgi_arena_reset(&job->keep[i]);
+    zlgi_plan_reset(&job->plan);
+    pthread_mutex_destroy(&job->lock);
+}
+
+int zlgi_job_threads(const zlgi_job *job)
+{
+    int n = zlgi_pool_threads(job->engine->pool);
+    return job->call && job->call->n_threads > 0 ? ZLGI_MIN(n, job->call->n_threads) : n;
+}
+
+static void stop(zlgi_job *job, const char *why)
+{
+    pthread_mutex_lock(&job->lock);
+    if (!__atomic_load_n(&job->stopped, __ATOMIC_RELAXED)) {
+        zlgi_fail(&job->error, ZLG_CANCELLED, "%s", why);
+        __atomic_store_n(&job->stopped, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void poll_caller(zlgi_job *job, uint64_t now)
+{
+    if (!job->poll_ns || now < job->poll_ns)
+        return;
+    job->poll_ns = now + POLL_NS;
+    if (job->call->poll(job->call->user, __atomic_load_n(&job->n_done, __ATOMIC_RELAXED),
+                        job->n_all))
+        stop(job, "stopped by the caller");
+}
+
+static void look_at_clock(zlgi_job *job, bool is_caller)
+{
+    if (!job->deadline_ns && !(is_caller && job->poll_ns))
+        return;
+    uint64_t now = zlgi_now_ns();
+    if (job->deadline_ns && now > job->deadline_ns)
+        stop(job, "the deadline passed");
+    if (is_caller)
+        poll_caller(job, now);
+}
+
+zlg_status zlgi_worker_check(zlgi_worker *worker)
+{
+    zlgi_job *job = worker->job;
+    const zlg_call *call = job->call;
+    if (call && call->cancel && __atomic_load_n(call->cancel, __ATOMIC_RELAXED))
+        stop(job, "stopped by the caller");
+    if (worker->ticks++ % TICKS_PER_CLOCK == 0) {
+        look_at_clock(job, worker->is_caller);
+        __atomic_fetch_add(&job->n_done, worker->n_done, __ATOMIC_RELAXED);
+        worker->n_done = 0;
+    }
+    return __atomic_load_n(&job->stopped, __ATOMIC_RELAXED) ? ZLG_CANCELLED : ZLG_OK;
+}
+
+static void idle(void *user)
+{
+    look_at_clock(user, true);
+    zlgi_job *job = user;
+    if (job->call && job->call->cancel &&
+        __atomic_load_n(job->call->cancel, __ATOMIC_RELAXED))
+        stop(job, "stopped by the caller");
+}
+
+bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece)
+{
+    zlgi_job *job = worker->job;
+    if (!__atomic_load_n(&job->failed, __ATOMIC_ACQUIRE))
+        return true;
+    pthread_mutex_lock(&job->lock);
+    bool below = worker->object < job->failed_object ||
+                 (worker->object == job->failed_object && piece < job->failed_piece);
+    pthread_mutex_unlock(&job->lock);
+    return below;
+}
+
+void zlgi_worker_fail(zlgi_worker *worker, zlg_status status, uint64_t piece)
+{
+    zlgi_job *job = worker->job;
+    if (status == ZLG_CANCELLED || !zlgi_worker_wants(worker, piece))
+        return;
+    pthread_mutex_lock(&job->lock);
+    bool lowest = !job->failed || worker->object < job->failed_object ||
+                  (worker->object == job->failed_object && piece < job->failed_piece);
+    if (lowest) {
+        if (!__atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
+            job->error = worker->error;
+        job->error.status = status;
+        job->failed_object = worker->object;
+        job->failed_piece = piece;
+        __atomic_store_n(&job->failed, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void add_stats(zlg_stats *to, const zlg_stats *from)
+{
+    to->n_objects += from->n_objects;
+    to->n_opened += from->n_opened;
+    to->n_missing += from->n_missing;
+    to->n_requests += from->n_requests;
+    to->n_bytes_read += from->n_bytes_read;
+    to->n_chunks += from->n_chunks;
+    to->n_chunks_direct += from->n_chunks_direct;
+    to->n_chunks_empty += from->n_chunks_empty;
+    to->n_index_hits += from->n_index_hits;
+    to->n_chunk_hits += from->n_chunk_hits;
+    to->n_allocations += from->n_allocations;
+}
+
+static void work(void *user, zlgi_scratch *scratch)
+{
+    zlgi_job *job = user;
+    zlgi_worker worker = {.job = job, .scratch = scratch};
+    worker.is_caller = pthread_equal(pthread_self(), job->caller) != 0;
+    if (job->keep)
+        worker.keep = &job->keep[__atomic_fetch_add(&job->n_kept, 1, __ATOMIC_RELAXED)];
+    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
+    for (;;) {
+        uint64_t task = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
+        if (task >= n_tasks)
+            break;
+        worker.object = task / (uint64_t)job->n_blocks;
+        job->run_task(&worker, worker.object, (int)(task % (uint64_t)job->n_blocks));
+    }
+    __atomic_fetch_add(&job->n_done, worker.n_done, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&job->lock);
+    add_stats(&job->stats, &worker.stats);
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* Puts the object in front of what went wrong with it. */
+static void name_object(zlgi_job *job)
+{
+    zlgi_planned planned;
+    char key[ZLGI_PATH_MAX];
+    zlgi_plan_object(&job->plan, job->failed_object, &planned);
+    if (zlgi_plan_key(planned.source, planned.coordinates, key, NULL) == ZLG_OK)
+        zlgi_within(&job->error, job->error.status, "%s: chunk %s",
+                    planned.source->store->label, key);
+}
+
+zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err)
+{
+    job->stats.n_objects = job->plan.n_objects;
+    bool polled = job->poll_ns != 0 || (job->call && job->call->cancel) || job->deadline_ns;
+    ZLGI_TRY(zlgi_pool_run(job->engine->pool, n_workers, work, polled ? idle : NULL, job,
+                           err));
+    if (job->call && job->call->stats)
+        add_stats(job->call->stats, &job->stats);
+    if (!job->stopped && !job->failed)
+        return ZLG_OK;
+    if (job->stopped)
+        job->error.status = ZLG_CANCELLED;
+    else
+        name_object(job);
+    if (err)
+        *err = job->error;
+    return job->error.status;
+}

@@ -1,0 +1,174 @@
+/*
+ * job.h: one call of the engine while it runs. Private to the engine.
+ */
+#ifndef ZLGI_JOB_H
+#define ZLGI_JOB_H
+
+#include "engine/engine.h"
+
+/* ------------------------------------------------------------------ plan (plan.c) */
+
+/* One request's part of one object. */
+typedef struct zlgi_record {
+    uint32_t source;  /* first request with the same source */
+    uint32_t request;
+    uint64_t object;  /* ordinal in the grid */
+    int64_t first_id, n_ids; /* points */
+} zlgi_record;
+
+/*
+ * Which objects a call touches, in order. A single orthogonal request needs no records:
+ * object k is computed from the touched chunks of each axis. Otherwise records are
+ * sorted by object, and group k is the records of object k.
+ */
+typedef struct zlgi_plan {
+    zlgi_arena arena;
+    const zlgi_request *requests;
+    size_t n_requests;
+    zlgi_use *uses; /* of each request over its whole array */
+    uint64_t n_objects;
+    zlgi_touched touched[ZLG_MAX_RANK];
+    const zlgi_record *records; /* NULL for a single orthogonal request */
+    const size_t *groups;       /* n_objects + 1 */
+} zlgi_plan;
+
+typedef struct zlgi_planned {
+    const zlgi_source *source;
+    int64_t coordinates[ZLG_MAX_RANK];
+    int64_t start[ZLG_MAX_RANK], shape[ZLG_MAX_RANK]; /* declared box of the object */
+    const zlgi_record *records;
+    size_t n_records;
+} zlgi_planned;
+
+zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
+                          const zlgi_request *requests, size_t n, zlg_error *err);
+void zlgi_plan_reset(zlgi_plan *plan);
+void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out);
+/* Key of an object in its store. */
+enum { ZLGI_PATH_MAX = 4096 };
+zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
+                         char out[ZLGI_PATH_MAX], zlg_error *err);
+
+/* ------------------------------------------------------------------ lists of uses
+ * Uses of one object (or piece), packed at the size their rank needs. */
+typedef struct zlgi_uses {
+    zlgi_buf *buf;
+    size_t n;
+    int rank;
+} zlgi_uses;
+static inline zlgi_use *zlgi_uses_at(const zlgi_uses *uses, size_t i)
+{
+    return (zlgi_use *)(void *)(uses->buf->data + i * zlgi_use_bytes(uses->rank));
+}
+/* Room for one more; fill it, then count it with uses->n++. */
+zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err);
+
+/* ------------------------------------------------------------------ job (job.c) */
+
+/* An object that several workers share while its blocks are read. */
+typedef struct zlgi_shared {
+    pthread_mutex_t lock;
+    bool opened;
+    zlg_status status; /* of opening and of the index */
+    zlgi_object object;
+    zlgi_block *index;
+    int n_left; /* blocks not finished */
+} zlgi_shared;
+
+typedef struct zlgi_worker zlgi_worker;
+
+typedef struct zlgi_job {
+    zlgi_engine *engine;
+    const zlg_call *call;
+    zlgi_plan plan;
+    int n_blocks;        /* per object */
+    zlgi_shared *shared; /* n_objects of them when n_blocks > 1 */
+    pthread_t caller;
+    uint64_t next;       /* task counter, atomic */
+    uint64_t n_all, n_done; /* bytes of results; n_done atomic */
+    uint64_t deadline_ns, poll_ns;
+    int stopped;         /* atomic: cancelled or past the deadline */
+    int failed;          /* atomic: the fields below hold */
+    pthread_mutex_t lock;
+    uint64_t failed_object, failed_piece;
+    zlg_error error;
+    zlg_stats stats;
+    zlgi_arena *keep;    /* variable length: one per worker */
+    int n_keep, n_kept;  /* n_kept atomic */
+    void (*run_task)(zlgi_worker *worker, uint64_t object, int block);
+} zlgi_job;
+
+struct zlgi_worker {
+    zlgi_job *job;
+    zlgi_scratch *scratch;
+    zlgi_arena *keep;
+    zlg_stats stats;
+    zlg_error error; /* of the piece at hand */
+    uint64_t object; /* ordinal of the object at hand, for errors */
+    uint64_t n_done; /* not yet added to the job's */
+    unsigned ticks;
+    bool is_caller;
+};
+
+/* Runs the tasks of a planned job on the pool; reports the lowest failure. */
+zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err);
+void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call);
+void zlgi_job_reset(zlgi_job *job);
+int zlgi_job_threads(const zlgi_job *job);
+/* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
+zlg_status zlgi_worker_check(zlgi_worker *worker);
+/* Records worker->error for a piece of the object at hand. */
+void zlgi_worker_fail(zlgi_worker *worker, zlg_status status, uint64_t piece);
+/* False when a failure below makes the piece pointless. */
+bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece);
+
+/* ------------------------------------------------------------------ fetching (fetch.c) */
+
+/* Bytes in a store: an open object, or memory, or a range of either. */
+typedef struct zlgi_range {
+    zlg_store *store;
+    zlgi_object *object;   /* NULL: memory only */
+    const uint8_t *memory; /* all of the range, when it is in memory */
+    uint64_t offset;       /* in the object */
+    uint64_t n_bytes;      /* ZLGI_SIZE_UNKNOWN: to the end */
+    const char *key;       /* of the object */
+    uint64_t hash;         /* of key */
+} zlgi_range;
+
+/* n bytes at `offset` of the range: in memory already, or read into buf. CORRUPT when the
+ * object ends before. */
+zlg_status zlgi_fetch(zlgi_worker *worker, const zlgi_range *range, uint64_t offset, size_t n,
+                      zlgi_buf *buf, const uint8_t **out, zlg_error *err);
+/* Straight into memory of the caller's. */
+zlg_status zlgi_fetch_into(zlgi_worker *worker, const zlgi_range *range, uint64_t offset,
+                           size_t n, uint8_t *into, zlg_error *err);
+/* All of the range. `likely` is a guess at the size, to save a request. */
+zlg_status zlgi_fetch_all(zlgi_worker *worker, const zlgi_range *range, size_t likely,
+                          zlgi_buf *buf, zlgi_bytes *out, zlg_error *err);
+
+/* The cost model of a store that answers a read in about two microseconds and then gives
+ * ten bytes a nanosecond: a gap this large is cheaper to read than to skip, and a run
+ * this large stays in the second-level cache. */
+enum { ZLGI_GAP_BYTES = 16 * 1024, ZLGI_RUN_BYTES = 512 * 1024 };
+
+/* ------------------------------------------------------------------ reading pieces */
+
+/* unit.c: decodes the unit and places it for every use. */
+zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
+                          const zlgi_level *level, const int64_t *shape,
+                          const zlgi_range *range, const zlgi_uses *uses, zlg_error *err);
+/* unit.c: the fill value for every use. */
+void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_uses *uses);
+/* shard.c: the inner chunks that the uses touch: block i_block of n_blocks of them. index
+ * may be given (shared by the blocks), else it is fetched. Failures are recorded by piece. */
+zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
+                           const zlgi_level *level, const int64_t *shape,
+                           const zlgi_range *range, const zlgi_uses *uses,
+                           zlgi_block *index, int i_block, int n_blocks, zlg_error *err);
+/* shard.c: fetches and decodes the index of a shard (range not wrapped), through the
+ * cache. */
+zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
+                            const zlgi_level_box *box, const zlgi_range *range,
+                            zlgi_block **out, zlg_error *err);
+
+#endif

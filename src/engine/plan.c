@@ -1,0 +1,247 @@
+/*
+ * plan.c: which objects a call touches, and which request wants what of each. Pure
+ * arithmetic: no store is asked.
+ */
+#include "engine/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int compare_records(const void *a, const void *b)
+{
+    const zlgi_record *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return x->request < y->request ? -1 : x->request > y->request;
+}
+
+static uint64_t ordinal(const zlgi_grid *grid, const int64_t *coordinates)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < grid->rank; i++)
+        n = n * (uint64_t)grid->axis[i].n_chunks + (uint64_t)coordinates[i];
+    return n;
+}
+
+/* Ordinals must fit in 64 bits: refused before anything is enumerated. */
+static zlg_status check_grid(const zlgi_grid *grid, zlg_error *err)
+{
+    int64_t n_chunks[ZLG_MAX_RANK], n;
+    for (int i = 0; i < grid->rank; i++)
+        n_chunks[i] = grid->axis[i].n_chunks;
+    if (!zlgi_product(n_chunks, grid->rank, &n))
+        return zlgi_fail(err, ZLG_LIMIT, "the grid has more than 2^63 chunks");
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ touched chunks */
+
+static zlg_status touch(zlgi_plan *plan, size_t i_request, zlgi_touched *out,
+                        uint64_t *n_objects, zlg_error *err)
+{
+    const zlgi_grid *grid = &plan->requests[i_request].source->grid;
+    const zlgi_use *use = &plan->uses[i_request];
+    *n_objects = 1;
+    for (int i = 0; i < grid->rank; i++) {
+        size_t room = zlgi_touched_room(&use->axis[i], &grid->axis[i]);
+        int64_t *table = room ? zlgi_arena_get(&plan->arena, room * sizeof *table) : NULL;
+        if (room && !table)
+            return zlgi_no_memory(err, room * sizeof *table);
+        out[i] = zlgi_touched_make(&use->axis[i], &grid->axis[i], table);
+        *n_objects *= (uint64_t)out[i].n; /* at most the chunks of the grid */
+    }
+    return ZLG_OK;
+}
+
+/* Coordinates of object k of a product of touched chunks, last axis fastest. */
+static void touched_coordinates(const zlgi_touched *touched, int rank, uint64_t k,
+                                int64_t *out)
+{
+    for (int i = rank - 1; i >= 0; i--) {
+        uint64_t n = (uint64_t)touched[i].n;
+        out[i] = zlgi_touched_at(&touched[i], (int64_t)(k % n));
+        k /= n;
+    }
+}
+
+/* ------------------------------------------------------------------ records */
+
+typedef struct point_key {
+    uint64_t object;
+    int64_t id;
+} point_key;
+
+static int compare_points(const void *a, const void *b)
+{
+    const point_key *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static zlg_status add_record(zlgi_buf *records, zlgi_record record, zlg_error *err)
+{
+    return zlgi_buf_append(records, &record, sizeof record, err);
+}
+
+static zlg_status add_points(zlgi_plan *plan, zlgi_record record, zlgi_buf *records,
+                             zlg_error *err)
+{
+    zlgi_use *use = &plan->uses[record.request];
+    const zlgi_grid *grid = &plan->requests[record.request].source->grid;
+    size_t n = (size_t)use->n_points;
+    point_key *keys = zlgi_arena_get(&plan->arena, n * sizeof *keys + 1);
+    int64_t *ids = zlgi_arena_get(&plan->arena, n * sizeof *ids + 1);
+    if (!keys || !ids)
+        return zlgi_no_memory(err, n * sizeof *keys);
+    for (size_t i = 0; i < n; i++) {
+        int64_t at[ZLG_MAX_RANK];
+        for (int a = 0; a < grid->rank; a++)
+            at[a] = zlgi_grid_find(&grid->axis[a], use->axis[a].list[i]);
+        keys[i] = (point_key){.object = ordinal(grid, at), .id = (int64_t)i};
+    }
+    qsort(keys, n, sizeof *keys, compare_points);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = keys[i].id;
+    use->ids = ids;
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && keys[end].object == keys[first].object;)
+            end++;
+        record.object = keys[first].object;
+        record.first_id = (int64_t)first;
+        record.n_ids = (int64_t)(end - first);
+        ZLGI_TRY(add_record(records, record, err));
+    }
+    return ZLG_OK;
+}
+
+static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlgi_buf *records,
+                          zlg_error *err)
+{
+    const zlgi_grid *grid = &plan->requests[record.request].source->grid;
+    zlgi_touched touched[ZLG_MAX_RANK];
+    uint64_t n_objects;
+    ZLGI_TRY(touch(plan, record.request, touched, &n_objects, err));
+    for (uint64_t k = 0; k < n_objects; k++) {
+        int64_t at[ZLG_MAX_RANK];
+        touched_coordinates(touched, grid->rank, k, at);
+        record.object = ordinal(grid, at);
+        ZLGI_TRY(add_record(records, record, err));
+    }
+    return ZLG_OK;
+}
+
+static uint32_t first_with_source(const zlgi_plan *plan, uint32_t i_request)
+{
+    for (uint32_t i = 0; i < i_request; i++)
+        if (plan->requests[i].source == plan->requests[i_request].source)
+            return i;
+    return i_request;
+}
+
+static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *err)
+{
+    for (uint32_t i = 0; i < plan->n_requests; i++) {
+        zlgi_record record = {.request = i, .source = first_with_source(plan, i)};
+        zlg_status status = plan->uses[i].points ? add_points(plan, record, records, err)
+                                                 : add_box(plan, record, records, err);
+        ZLGI_TRY(status);
+    }
+    size_t n = records->n / sizeof(zlgi_record);
+    zlgi_record *sorted = zlgi_arena_get(&plan->arena, records->n + 1);
+    size_t *groups = zlgi_arena_get(&plan->arena, (n + 1) * sizeof *groups);
+    if (!sorted || !groups)
+        return zlgi_no_memory(err, records->n);
+    if (n > 0)
+        memcpy(sorted, records->data, records->n);
+    qsort(sorted, n, sizeof *sorted, compare_records);
+    plan->n_objects = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || sorted[i].object != sorted[i - 1].object ||
+            sorted[i].source != sorted[i - 1].source)
+            groups[plan->n_objects++] = i;
+    groups[plan->n_objects] = n;
+    plan->records = sorted;
+    plan->groups = groups;
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ plan */
+
+static zlg_status fill_plan(zlgi_plan *plan, const zlgi_alloc *alloc, zlg_error *err)
+{
+    plan->uses = zlgi_arena_get(&plan->arena, plan->n_requests * sizeof *plan->uses + 1);
+    if (!plan->uses)
+        return zlgi_no_memory(err, plan->n_requests * sizeof *plan->uses);
+    for (size_t i = 0; i < plan->n_requests; i++) {
+        const zlgi_request *request = &plan->requests[i];
+        ZLGI_TRY(check_grid(&request->source->grid, err));
+        ZLGI_TRY(zlgi_use_make(&plan->arena, &request->source->grid, request->selection,
+                               request->memory, request->strides, request->source->item,
+                               &plan->uses[i], err));
+    }
+    if (plan->n_requests == 1 && !plan->uses[0].points)
+        return touch(plan, 0, plan->touched, &plan->n_objects, err);
+    zlgi_buf records;
+    zlgi_buf_init(&records, alloc);
+    zlg_status status = make_records(plan, &records, err);
+    zlgi_buf_reset(&records);
+    return status;
+}
+
+zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
+                          const zlgi_request *requests, size_t n, zlg_error *err)
+{
+    memset(plan, 0, sizeof *plan);
+    zlgi_arena_init(&plan->arena, alloc);
+    plan->requests = requests;
+    plan->n_requests = n;
+    return fill_plan(plan, alloc, err);
+}
+
+void zlgi_plan_reset(zlgi_plan *plan)
+{
+    zlgi_arena_reset(&plan->arena);
+}
+
+void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out)
+{
+    size_t i_request = 0;
+    out->records = NULL;
+    out->n_records = 1;
+    if (plan->records) {
+        out->records = &plan->records[plan->groups[k]];
+        out->n_records = plan->groups[k + 1] - plan->groups[k];
+        i_request = out->records[0].request;
+    }
+    out->source = plan->requests[i_request].source;
+    const zlgi_grid *grid = &out->source->grid;
+    if (plan->records) {
+        uint64_t object = out->records[0].object;
+        for (int i = grid->rank - 1; i >= 0; i--) {
+            out->coordinates[i] = (int64_t)(object % (uint64_t)grid->axis[i].n_chunks);
+            object /= (uint64_t)grid->axis[i].n_chunks;
+        }
+    } else {
+        touched_coordinates(plan->touched, grid->rank, k, out->coordinates);
+    }
+    for (int i = 0; i < grid->rank; i++) {
+        out->start[i] = zlgi_grid_start(&grid->axis[i], out->coordinates[i]);
+        out->shape[i] = zlgi_grid_edge(&grid->axis[i], out->coordinates[i]);
+    }
+}
+
+zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
+                         char out[ZLGI_PATH_MAX], zlg_error *err)
+{
+    size_t n = strlen(source->prefix);
+    if (n + 1 + ZLGI_KEY_MAX > ZLGI_PATH_MAX)
+        return zlgi_fail(err, ZLG_LIMIT, "path of %zu bytes is too long", n);
+    memcpy(out, source->prefix, n);
+    if (n > 0)
+        out[n++] = '/';
+    zlgi_key_write(&source->keys, source->grid.rank, coordinates, out + n);
+    return ZLG_OK;
+}

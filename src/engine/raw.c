@@ -1,0 +1,194 @@
+/*
+ * raw.c: uncompressed units by range. A selection is halved along its widest axis until
+ * a half lies so close together that one read is cheaper than two; what lies in the
+ * caller's memory as it lies in the object is read there directly, however large.
+ */
+#include "engine/raw.h"
+
+#include <stdlib.h>
+
+typedef struct raw_reader {
+    zlgi_worker *worker;
+    const zlgi_source *source;
+    const zlgi_chain *chain;
+    const ptrdiff_t *strides;
+    const zlgi_range *range;
+    zlgi_buf *buf;
+    zlg_error *err;
+} raw_reader;
+
+static int64_t first_of(const zlgi_use_axis *axis)
+{
+    return axis->list ? axis->list[0] - axis->base : axis->start;
+}
+
+static int64_t last_of(const zlgi_use_axis *axis)
+{
+    return axis->list ? axis->list[axis->count - 1] - axis->base
+                      : axis->start + (axis->count - 1) * axis->step;
+}
+
+/* The bytes from first to last element that a use wants, and how many of them it wants. */
+static void measure(const raw_reader *reader, const zlgi_use *use, uint64_t *first,
+                    uint64_t *span, uint64_t *wanted, int *widest)
+{
+    uint64_t width = 0;
+    *first = 0;
+    *span = *wanted = reader->source->item;
+    *widest = -1;
+    for (int i = 0; i < use->rank; i++) {
+        const zlgi_use_axis *axis = &use->axis[i];
+        uint64_t stride = (uint64_t)reader->strides[i];
+        uint64_t extent = (uint64_t)(last_of(axis) - first_of(axis)) * stride;
+        *first += (uint64_t)first_of(axis) * stride;
+        *span += extent;
+        *wanted *= (uint64_t)axis->count;
+        if (axis->count > 1 && extent >= width) {
+            width = extent;
+            *widest = i;
+        }
+    }
+}
+
+/* True when the use's memory has the strides of the unit. */
+static bool same_strides(const raw_reader *reader, const zlgi_use *use)
+{
+    for (int i = 0; i < use->rank; i++) {
+        const zlgi_use_axis *axis = &use->axis[i];
+        if (axis->count > 1 && (axis->list || axis->step != 1 ||
+                                axis->stride != reader->strides[i]))
+            return false;
+    }
+    return true;
+}
+
+static void split(zlgi_use *low, zlgi_use *high, int i_axis)
+{
+    zlgi_use_axis *a = &low->axis[i_axis], *b = &high->axis[i_axis];
+    int64_t half = a->count / 2;
+    b->count -= half;
+    a->count = half;
+    if (a->list) {
+        b->list += half;
+        b->place += half;
+    } else {
+        b->start += half * b->step;
+        high->memory += half * b->stride;
+    }
+}
+
+/* Reads the span and places the use, whose coordinates then count from its first element. */
+static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first, uint64_t span)
+{
+    const uint8_t *bytes;
+    ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first, (size_t)span, reader->buf,
+                        &bytes, reader->err));
+    const zlgi_swap *swap = &reader->chain->swap;
+    if (reader->chain->normalize) {
+        zlgi_unit_finish(reader->chain, reader->source, reader->buf->data, (size_t)span);
+        swap = NULL;
+    }
+    for (int i = 0; i < use->rank; i++) {
+        use->axis[i].base += first_of(&use->axis[i]);
+        use->axis[i].start = 0;
+    }
+    zlgi_place(use, bytes, reader->strides, reader->source->item, swap);
+    return ZLG_OK;
+}
+
+static zlg_status read_use(raw_reader *reader, zlgi_use *use)
+{
+    uint64_t first, span, wanted;
+    int widest;
+    ZLGI_TRY(zlgi_worker_check(reader->worker));
+    measure(reader, use, &first, &span, &wanted, &widest);
+    if (span == wanted && same_strides(reader, use)) {
+        ZLGI_TRY(zlgi_fetch_into(reader->worker, reader->range, first, (size_t)span,
+                                 use->memory, reader->err));
+        zlgi_unit_finish(reader->chain, reader->source, use->memory, (size_t)span);
+        reader->worker->n_done += span;
+        return ZLG_OK;
+    }
+    if (widest < 0 ||
+        (span <= ZLGI_RUN_BYTES && span - wanted <= wanted + ZLGI_GAP_BYTES)) {
+        reader->worker->n_done += wanted;
+        return read_span(reader, use, first, span);
+    }
+    zlgi_use low, high;
+    memcpy(&low, use, zlgi_use_bytes(use->rank));
+    memcpy(&high, use, zlgi_use_bytes(use->rank));
+    split(&low, &high, widest);
+    ZLGI_TRY(read_use(reader, &low));
+    return read_use(reader, &high);
+}
+
+typedef struct raw_point {
+    uint64_t offset;
+    int64_t id;
+} raw_point;
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const raw_point *x = a, *y = b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf *sorted)
+{
+    size_t item = reader->source->item, n = (size_t)use->n_points;
+    ZLGI_TRY(zlgi_buf_reserve(sorted, n * sizeof(raw_point), false, reader->err));
+    raw_point *points = (raw_point *)(void *)sorted->data;
+    for (size_t i = 0; i < n; i++) {
+        points[i] = (raw_point){.id = use->ids[i]};
+        for (int k = 0; k < use->rank; k++)
+            points[i].offset += (uint64_t)(use->axis[k].list[use->ids[i]] -
+                                           use->axis[k].base) *
+                                (uint64_t)reader->strides[k];
+    }
+    qsort(points, n, sizeof *points, compare_offsets);
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t first = points[i].offset, last = first;
+        for (end = i + 1; end < n && points[end].offset - last <= ZLGI_GAP_BYTES &&
+                          points[end].offset - first < ZLGI_RUN_BYTES;
+             end++)
+            last = points[end].offset;
+        const uint8_t *bytes;
+        ZLGI_TRY(zlgi_worker_check(reader->worker));
+        ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first,
+                            (size_t)(last - first) + item, reader->buf, &bytes,
+                            reader->err));
+        for (size_t k = i; k < end; k++) {
+            uint8_t *to = use->memory + points[k].id * use->point_stride;
+            memcpy(to, bytes + (points[k].offset - first), item);
+            zlgi_unit_finish(reader->chain, reader->source, to, item);
+        }
+    }
+    reader->worker->n_done += n * item;
+    return ZLG_OK;
+}
+
+zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
+                         const zlgi_level *level, const zlgi_level_box *box,
+                         const int64_t *shape, const zlgi_range *range,
+                         const zlgi_uses *uses, zlg_error *err)
+{
+    size_t n_bytes = box->layout.edge[level->chain->n_folded].n_bytes;
+    if (range->n_bytes != n_bytes)
+        return zlgi_fail(err, ZLG_CORRUPT, "%llu bytes stored, a chunk has %zu",
+                         (unsigned long long)range->n_bytes, n_bytes);
+    raw_reader reader = {.worker = worker, .source = source, .chain = level->chain,
+                         .strides = box->strides, .range = range, .err = err};
+    reader.buf = zlgi_scratch_push(worker->scratch);
+    zlgi_buf *sorted = zlgi_scratch_push(worker->scratch);
+    zlg_status status = ZLG_OK;
+    for (size_t i = 0; i < uses->n && status == ZLG_OK; i++) {
+        zlgi_use *use = zlgi_uses_at(uses, i);
+        status = use->points ? read_points(&reader, use, sorted) : read_use(&reader, use);
+    }
+    worker->stats.n_chunks++;
+    if (uses->n == 1 && zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides))
+        worker->stats.n_chunks_direct++;
+    zlgi_scratch_pop(worker->scratch);
+    zlgi_scratch_pop(worker->scratch);
+    return status;
+}

@@ -1,0 +1,490 @@
+/*
+ * shard.c: inner chunks of a shard. The index says where each lies; those that uses touch
+ * are sorted by offset, joined into runs that are read at once, and decoded one by one
+ * while they are in cache. A shard in a shard is the same again, one level down.
+ *
+ * Implements the reading half of zarr-specs sharding-indexed §"Binary shard format".
+ */
+#include "engine/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Part of a use that falls in one inner chunk. */
+typedef struct entry {
+    uint64_t chunk; /* ordinal in the inner grid */
+    uint32_t use;
+    uint32_t unused;
+    int64_t first_id, n_ids; /* points: in the reader's sorted ids */
+} entry;
+
+/* An inner chunk to read, with the entries that want it. */
+typedef struct piece {
+    uint64_t chunk, offset, n_bytes;
+    size_t first_entry, n_entries;
+} piece;
+
+enum { RING_PIECES = 1024 };
+
+typedef struct shard_reader {
+    zlgi_worker *worker;
+    const zlgi_source *source;
+    const zlgi_level *level;
+    const zlgi_level_box *box;
+    const zlgi_range *range;
+    const zlgi_uses *uses;
+    zlgi_grid grid;          /* of inner chunks, axes of the inner level */
+    const uint64_t *index;
+    zlgi_buf *ids;           /* points, sorted by inner chunk */
+    zlgi_buf *entries;
+    zlgi_buf *run;           /* bytes of a run */
+    zlgi_uses piece_uses;    /* uses of the piece at hand */
+    zlgi_touched touched[ZLG_MAX_RANK]; /* a single orthogonal use: no entries */
+    bool single;
+    piece *pieces;           /* RING_PIECES of them */
+    zlg_error *err;
+} shard_reader;
+
+/* ------------------------------------------------------------------ index */
+
+zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
+                            const zlgi_level_box *box, const zlgi_range *range,
+                            zlgi_block **out, zlg_error *err)
+{
+    zlgi_cache *cache = worker->job->engine->index_cache;
+    zlgi_cache_key key = {.store = range->store->id, .object = range->hash,
+                          .place = range->offset};
+    if (range->object && !range->memory)
+        key.tag = range->object->tag;
+    *out = zlgi_cache_get(cache, &key, range->key);
+    if (*out) {
+        worker->stats.n_index_hits++;
+        return ZLG_OK;
+    }
+    if (range->n_bytes < box->n_bytes_index)
+        return zlgi_fail(err, ZLG_CORRUPT,
+                         "a shard of %llu bytes is smaller than its index of %zu",
+                         (unsigned long long)range->n_bytes, box->n_bytes_index);
+    uint64_t at =
+        level->sharding->index_at_start ? 0 : range->n_bytes - box->n_bytes_index;
+    const uint8_t *encoded;
+    zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
+    zlg_status status =
+        zlgi_fetch(worker, range, at, box->n_bytes_index, buf, &encoded, err);
+    zlgi_block *block = NULL;
+    if (status == ZLG_OK) {
+        size_t n_bytes = (size_t)box->n_chunks * 16; /* bounded by the layout */
+        block = zlgi_block_new(cache, &key, range->key, n_bytes);
+        worker->stats.n_allocations++;
+        if (!block)
+            status = zlgi_no_memory(err, n_bytes);
+        else
+            status = zlgi_sharding_index_decode(
+                level->sharding, worker->scratch, box->grid_shape, box->n_chunks,
+                (zlgi_bytes){.data = encoded, .n = box->n_bytes_index}, range->n_bytes,
+                (uint64_t *)(void *)block->data, err);
+    }
+    zlgi_scratch_pop(worker->scratch);
+    if (status == ZLG_OK) {
+        zlgi_cache_put(cache, block);
+        *out = block;
+    } else if (block) {
+        zlgi_block_unref(cache, block);
+    }
+    return zlgi_within(err, status, "shard index");
+}
+
+/* ------------------------------------------------------------------ entries */
+
+static void chunk_coordinates(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
+{
+    for (int i = grid->rank - 1; i >= 0; i--) {
+        uint64_t n = (uint64_t)grid->axis[i].n_chunks;
+        out[i] = (int64_t)(chunk % n);
+        chunk /= n;
+    }
+}
+
+static uint64_t chunk_ordinal(const zlgi_grid *grid, const int64_t *coordinates)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < grid->rank; i++)
+        n = n * (uint64_t)grid->axis[i].n_chunks + (uint64_t)coordinates[i];
+    return n;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    return x->use < y->use ? -1 : x->use > y->use;
+}
+
+typedef struct id_key {
+    uint64_t chunk;
+    int64_t id;
+} id_key;
+
+static int compare_ids(const void *a, const void *b)
+{
+    const id_key *x = a, *y = b;
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static zlg_status add_entry(shard_reader *reader, entry e)
+{
+    return zlgi_buf_append(reader->entries, &e, sizeof e, reader->err);
+}
+
+/* The ids of a use sorted by inner chunk: appended to reader->ids, one entry a chunk. */
+static zlg_status add_points(shard_reader *reader, uint32_t i_use, zlgi_buf *sort)
+{
+    const zlgi_use *use = zlgi_uses_at(reader->uses, i_use);
+    size_t n = (size_t)use->n_points, base = reader->ids->n / sizeof(int64_t);
+    ZLGI_TRY(zlgi_buf_reserve(sort, n * sizeof(id_key), false, reader->err));
+    id_key *keys = (id_key *)(void *)sort->data;
+    for (size_t i = 0; i < n; i++) {
+        int64_t at[ZLG_MAX_RANK];
+        for (int a = 0; a < use->rank; a++)
+            at[a] = (use->axis[a].list[use->ids[i]] - use->axis[a].base) /
+                    reader->grid.axis[a].chunk;
+        keys[i] = (id_key){.chunk = chunk_ordinal(&reader->grid, at), .id = use->ids[i]};
+    }
+    qsort(keys, n, sizeof *keys, compare_ids);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && keys[end].chunk == keys[i].chunk; end++)
+            ZLGI_TRY(zlgi_buf_append(reader->ids, &keys[end].id, sizeof keys[end].id,
+                                     reader->err));
+        ZLGI_TRY(add_entry(reader, (entry){.chunk = keys[i].chunk, .use = i_use,
+                                           .first_id = (int64_t)(base + i),
+                                           .n_ids = (int64_t)(end - i)}));
+    }
+    return ZLG_OK;
+}
+
+/* The touched chunks of an orthogonal use; lists need tables, which stay on the scratch of
+ * the caller. Returns how many chunks. */
+static zlg_status touch(shard_reader *reader, const zlgi_use *use, zlgi_buf *tables,
+                        zlgi_touched *out, uint64_t *out_n)
+{
+    size_t room = 0, used = 0;
+    for (int i = 0; i < use->rank; i++)
+        room += zlgi_touched_room(&use->axis[i], &reader->grid.axis[i]);
+    ZLGI_TRY(zlgi_buf_reserve(tables, room * sizeof(int64_t) + 1, false, reader->err));
+    *out_n = 1;
+    for (int i = 0; i < use->rank; i++) {
+        out[i] = zlgi_touched_make(&use->axis[i], &reader->grid.axis[i],
+                                   (int64_t *)(void *)tables->data + used);
+        used += zlgi_touched_room(&use->axis[i], &reader->grid.axis[i]);
+        *out_n *= (uint64_t)out[i].n;
+    }
+    return ZLG_OK;
+}
+
+static uint64_t touched_chunk(const shard_reader *reader, const zlgi_touched *touched,
+                              uint64_t k)
+{
+    int64_t at[ZLG_MAX_RANK];
+    for (int i = reader->grid.rank - 1; i >= 0; i--) {
+        uint64_t n = (uint64_t)touched[i].n;
+        at[i] = zlgi_touched_at(&touched[i], (int64_t)(k % n));
+        k /= n;
+    }
+    return chunk_ordinal(&reader->grid, at);
+}
+
+static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables)
+{
+    zlgi_touched touched[ZLG_MAX_RANK];
+    uint64_t n;
+    ZLGI_TRY(touch(reader, zlgi_uses_at(reader->uses, i_use), tables, touched, &n));
+    for (uint64_t k = 0; k < n; k++)
+        ZLGI_TRY(add_entry(reader, (entry){.chunk = touched_chunk(reader, touched, k),
+                                           .use = i_use}));
+    return ZLG_OK;
+}
+
+static zlg_status make_entries(shard_reader *reader, zlgi_buf *work)
+{
+    for (uint32_t i = 0; i < reader->uses->n; i++) {
+        bool points = zlgi_uses_at(reader->uses, i)->points;
+        ZLGI_TRY(points ? add_points(reader, i, work) : add_box(reader, i, work));
+    }
+    entry *entries = (entry *)(void *)reader->entries->data;
+    if (reader->uses->n > 1)
+        qsort(entries, reader->entries->n / sizeof *entries, sizeof *entries,
+              compare_entries);
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static zlg_status add_piece_use(shard_reader *reader, const entry *e, const int64_t *start)
+{
+    const zlgi_use *use = zlgi_uses_at(reader->uses, e->use);
+    zlgi_use *cut;
+    ZLGI_TRY(zlgi_uses_room(&reader->piece_uses, &cut, reader->err));
+    if (!use->points) {
+        reader->piece_uses.n +=
+            zlgi_use_cut(use, start, reader->level->sharding->chunk_shape, cut);
+        return ZLG_OK;
+    }
+    memcpy(cut, use, zlgi_use_bytes(use->rank));
+    cut->ids = (const int64_t *)(const void *)reader->ids->data + e->first_id;
+    cut->n_points = e->n_ids;
+    for (int i = 0; i < use->rank; i++)
+        cut->axis[i].base += start[i];
+    reader->piece_uses.n++;
+    return ZLG_OK;
+}
+
+/* Restricts every use of the piece to its box. */
+static zlg_status set_piece_uses(shard_reader *reader, const piece *p)
+{
+    int64_t start[ZLG_MAX_RANK];
+    chunk_coordinates(&reader->grid, p->chunk, start);
+    for (int i = 0; i < reader->grid.rank; i++)
+        start[i] *= reader->grid.axis[i].chunk;
+    reader->piece_uses.n = 0;
+    if (reader->single)
+        return add_piece_use(reader, &(entry){.use = 0}, start);
+    const entry *entries = (const entry *)(const void *)reader->entries->data;
+    for (size_t i = 0; i < p->n_entries; i++)
+        ZLGI_TRY(add_piece_use(reader, &entries[p->first_entry + i], start));
+    return ZLG_OK;
+}
+
+static zlg_status read_piece(shard_reader *reader, const piece *p, const zlgi_range *range)
+{
+    const zlgi_level *inner = reader->level->inner;
+    ZLGI_TRY(set_piece_uses(reader, p));
+    if (inner->sharding)
+        return zlgi_shard_read(reader->worker, reader->source, inner, inner->shape, range,
+                               &reader->piece_uses, NULL, 0, 1, reader->err);
+    return zlgi_unit_read(reader->worker, reader->source, inner, inner->shape, range,
+                          &reader->piece_uses, reader->err);
+}
+
+/* A failed piece is recorded and the next goes on: the lowest failure is reported. Only
+ * cancelling ends the shard. */
+static zlg_status try_piece(shard_reader *reader, const piece *p, const zlgi_range *range)
+{
+    zlg_status status = zlgi_worker_check(reader->worker);
+    if (status != ZLG_OK)
+        return status;
+    if (!zlgi_worker_wants(reader->worker, p->chunk))
+        return ZLG_OK;
+    status = read_piece(reader, p, range);
+    if (status == ZLG_OK || status == ZLG_CANCELLED)
+        return status;
+    int64_t at[ZLG_MAX_RANK];
+    chunk_coordinates(&reader->grid, p->chunk, at);
+    char text[21 * ZLG_MAX_RANK] = "";
+    size_t n = 0;
+    for (int i = 0; i < reader->grid.rank; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, i ? "/%lld" : "%lld",
+                              (long long)at[i]);
+    zlgi_within(reader->err, status, "inner chunk %s", text);
+    zlgi_worker_fail(reader->worker, status, p->chunk);
+    return ZLG_OK;
+}
+
+/* Reads pieces[0..n), which lie close together, in one request. */
+static zlg_status read_run(shard_reader *reader, const piece *pieces, size_t n)
+{
+    uint64_t offset = pieces[0].offset, end = offset;
+    for (size_t i = 0; i < n; i++)
+        end = ZLGI_MAX(end, pieces[i].offset + pieces[i].n_bytes);
+    zlgi_range range = *reader->range;
+    const zlgi_level *inner = reader->level->inner;
+    bool by_range = (inner->raw || inner->sharding) && end - offset > ZLGI_RUN_BYTES;
+    const uint8_t *bytes = NULL;
+    if (!by_range) {
+        zlg_status status = ZLG_OK;
+        if (end - offset > (uint64_t)reader->worker->job->engine->limits->encoded_bytes)
+            status = zlgi_fail(reader->err, ZLG_LIMIT, "an inner chunk of %llu bytes",
+                               (unsigned long long)(end - offset));
+        if (status == ZLG_OK)
+            status = zlgi_fetch(reader->worker, reader->range, offset,
+                                (size_t)(end - offset), reader->run, &bytes, reader->err);
+        if (status != ZLG_OK) {
+            zlgi_worker_fail(reader->worker, status, pieces[0].chunk);
+            return ZLG_OK;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        range.memory = bytes ? bytes + (pieces[i].offset - offset) : NULL;
+        range.offset = reader->range->offset + pieces[i].offset;
+        range.n_bytes = pieces[i].n_bytes;
+        ZLGI_TRY(try_piece(reader, &pieces[i], &range));
+    }
+    return ZLG_OK;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const piece *x = a, *y = b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->chunk < y->chunk ? -1 : x->chunk > y->chunk;
+}
+
+static zlg_status read_ring(shard_reader *reader, size_t n)
+{
+    piece *pieces = reader->pieces;
+    bool sorted = true;
+    for (size_t i = 1; i < n && sorted; i++)
+        sorted = pieces[i - 1].offset <= pieces[i].offset;
+    if (!sorted)
+        qsort(pieces, n, sizeof *pieces, compare_pieces);
+    for (size_t i = 0, next; i < n; i = next) {
+        uint64_t first = pieces[i].offset, end = first + pieces[i].n_bytes;
+        for (next = i + 1; next < n; next++) {
+            uint64_t far = pieces[next].offset + pieces[next].n_bytes;
+            if (pieces[next].offset > end + ZLGI_GAP_BYTES || far - first > ZLGI_RUN_BYTES)
+                break;
+            end = ZLGI_MAX(end, far);
+        }
+        ZLGI_TRY(read_run(reader, &pieces[i], next - i));
+    }
+    return ZLG_OK;
+}
+
+/* Adds a piece to the ring, or fills it when the shard does not hold it. */
+static zlg_status take_piece(shard_reader *reader, piece p, size_t *n_ring)
+{
+    p.offset = reader->index[2 * p.chunk];
+    p.n_bytes = reader->index[2 * p.chunk + 1];
+    if (p.offset == ZLGI_EMPTY) {
+        ZLGI_TRY(set_piece_uses(reader, &p));
+        zlgi_unit_fill(reader->worker, reader->source, &reader->piece_uses);
+        reader->worker->stats.n_chunks_empty++;
+        return ZLG_OK;
+    }
+    reader->pieces[(*n_ring)++] = p;
+    if (*n_ring < RING_PIECES)
+        return ZLG_OK;
+    size_t n = *n_ring;
+    *n_ring = 0;
+    return read_ring(reader, n);
+}
+
+static zlg_status read_pieces(shard_reader *reader, uint64_t n_touched, int i_block,
+                              int n_blocks)
+{
+    size_t n_ring = 0;
+    uint64_t low = n_touched * (uint64_t)i_block / (uint64_t)n_blocks;
+    uint64_t high = n_touched * (uint64_t)(i_block + 1) / (uint64_t)n_blocks;
+    const entry *entries = (const entry *)(const void *)reader->entries->data;
+    for (uint64_t k = low; reader->single && k < high; k++) {
+        piece p = {.chunk = touched_chunk(reader, reader->touched, k)};
+        ZLGI_TRY(take_piece(reader, p, &n_ring));
+    }
+    size_t n_entries = reader->entries->n / sizeof *entries;
+    uint64_t n_seen = 0;
+    for (size_t i = 0, end; !reader->single && i < n_entries; i = end, n_seen++) {
+        for (end = i + 1; end < n_entries && entries[end].chunk == entries[i].chunk;)
+            end++;
+        piece p = {.chunk = entries[i].chunk, .first_entry = i, .n_entries = end - i};
+        if (n_seen % (uint64_t)n_blocks == (uint64_t)i_block)
+            ZLGI_TRY(take_piece(reader, p, &n_ring));
+    }
+    return read_ring(reader, n_ring);
+}
+
+/* ------------------------------------------------------------------ shard */
+
+static void set_grid(shard_reader *reader)
+{
+    const zlgi_sharding *sharding = reader->level->sharding;
+    reader->grid.rank = reader->level->rank;
+    for (int i = 0; i < reader->grid.rank; i++)
+        reader->grid.axis[i] = zlgi_grid_regular(
+            reader->box->grid_shape[i] * sharding->chunk_shape[i], sharding->chunk_shape[i]);
+}
+
+static zlg_status read_inner(shard_reader *reader, zlgi_block *given, int i_block,
+                             int n_blocks)
+{
+    zlgi_worker *worker = reader->worker;
+    zlgi_buf *ring = zlgi_scratch_push(worker->scratch);
+    zlgi_buf *work = zlgi_scratch_push(worker->scratch);
+    reader->ids = zlgi_scratch_push(worker->scratch);
+    reader->entries = zlgi_scratch_push(worker->scratch);
+    reader->run = zlgi_scratch_push(worker->scratch);
+    reader->piece_uses =
+        (zlgi_uses){.buf = zlgi_scratch_push(worker->scratch), .rank = reader->grid.rank};
+    uint64_t n_touched = 0;
+    zlgi_block *index = given;
+    zlg_status status =
+        zlgi_buf_reserve(ring, RING_PIECES * sizeof(piece), false, reader->err);
+    if (status == ZLG_OK && !index)
+        status = zlgi_shard_index(worker, reader->level, reader->box, reader->range, &index,
+                                  reader->err);
+    const zlgi_use *use = reader->uses->n ? zlgi_uses_at(reader->uses, 0) : NULL;
+    reader->single = reader->uses->n == 1 && !use->points;
+    if (status == ZLG_OK)
+        status = reader->single ? touch(reader, use, work, reader->touched, &n_touched)
+                                : make_entries(reader, work);
+    if (status == ZLG_OK) {
+        reader->pieces = (piece *)(void *)ring->data;
+        reader->index = (const uint64_t *)(const void *)index->data;
+        status = read_pieces(reader, n_touched, i_block, n_blocks);
+    }
+    if (index && !given)
+        zlgi_block_unref(worker->job->engine->index_cache, index);
+    for (int i = 0; i < 6; i++)
+        zlgi_scratch_pop(worker->scratch);
+    return status;
+}
+
+/* Fetches and unwraps a shard that lies inside other codecs: its range is memory then. */
+static zlg_status unwrap(shard_reader *reader, zlgi_buf buf[3], zlgi_range *range)
+{
+    zlgi_bytes encoded, bytes;
+    const zlgi_level *level = reader->level;
+    ZLGI_TRY(zlgi_fetch_all(reader->worker, range, ZLGI_RUN_BYTES, &buf[0], &encoded,
+                            reader->err));
+    ZLGI_TRY(zlgi_chain_unwrap(level->chain, &reader->box->layout, reader->worker->scratch,
+                               encoded, &buf[1], &bytes, reader->err));
+    range->memory = bytes.data;
+    range->n_bytes = bytes.n;
+    return ZLG_OK;
+}
+
+static zlg_status read_permuted(shard_reader *reader, zlgi_block *index, int i_block,
+                                int n_blocks)
+{
+    for (size_t i = 0; i < reader->uses->n; i++)
+        zlgi_use_permute(zlgi_uses_at(reader->uses, i), reader->level->order);
+    if (!reader->level->wrapped)
+        return read_inner(reader, index, i_block, n_blocks);
+    zlgi_range range = *reader->range;
+    zlgi_buf *buf = zlgi_scratch_push(reader->worker->scratch);
+    zlgi_scratch_push(reader->worker->scratch);
+    zlgi_scratch_push(reader->worker->scratch);
+    reader->range = &range;
+    zlg_status status = unwrap(reader, buf, &range);
+    if (status == ZLG_OK)
+        status = read_inner(reader, NULL, 0, 1);
+    for (int i = 0; i < 3; i++)
+        zlgi_scratch_pop(reader->worker->scratch);
+    return status;
+}
+
+zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
+                           const zlgi_level *level, const int64_t *shape,
+                           const zlgi_range *range, const zlgi_uses *uses,
+                           zlgi_block *index, int i_block, int n_blocks, zlg_error *err)
+{
+    zlgi_level_box room;
+    shard_reader reader = {.worker = worker, .source = source, .level = level,
+                           .range = range, .uses = uses, .err = err};
+    ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room,
+                                &reader.box, err));
+    set_grid(&reader);
+    return read_permuted(&reader, index, i_block, n_blocks);
+}

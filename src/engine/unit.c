@@ -1,0 +1,191 @@
+/*
+ * unit.c: one chunk or inner chunk that is decoded whole, and placed for every use of it.
+ * Straight into the caller's memory when that has the layout of the unit.
+ */
+#include "engine/raw.h"
+
+/* A piece that needs more than this asks the budget; smaller ones are covered by the
+ * scratch that every worker has. */
+enum { UNRESERVED_BYTES = 4 * 1024 * 1024 };
+
+static uint64_t use_bytes(const zlgi_source *source, const zlgi_use *use)
+{
+    return (uint64_t)zlgi_use_count(use) * source->item;
+}
+
+void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_uses *uses)
+{
+    for (size_t i = 0; i < uses->n; i++) {
+        const zlgi_use *use = zlgi_uses_at(uses, i);
+        zlgi_place_fill(use, source->fill.data, source->item);
+        worker->n_done += use_bytes(source, use);
+    }
+}
+
+/* Elements as they came out of the chain, at one place in C order of the unit: to native
+ * canonical values. */
+void zlgi_unit_finish(const zlgi_chain *chain, const zlgi_source *source, uint8_t *elements,
+                      size_t n_bytes)
+{
+    if (source->item == 0)
+        return;
+    if (chain->swap.width)
+        zlgi_swap_apply(&chain->swap, elements, n_bytes / source->item, source->item);
+    if (chain->normalize)
+        zlgi_dtype_normalize(source->dtype, elements, n_bytes / source->item);
+}
+
+zlg_status zlgi_unit_place(zlgi_worker *worker, const zlgi_source *source,
+                           const zlgi_chain *chain, const ptrdiff_t *strides,
+                           zlgi_bytes unit, const zlgi_uses *uses, zlg_error *err)
+{
+    const zlgi_swap *swap = &chain->swap;
+    zlgi_buf *copy = NULL;
+    if (chain->normalize) { /* the unit may be lent by the store: change a copy */
+        copy = zlgi_scratch_push(worker->scratch);
+        zlg_status status = zlgi_buf_append(copy, unit.data, unit.n, err);
+        if (status != ZLG_OK) {
+            zlgi_scratch_pop(worker->scratch);
+            return status;
+        }
+        zlgi_unit_finish(chain, source, copy->data, unit.n);
+        unit.data = copy->data;
+        swap = NULL;
+    }
+    bool placed = true;
+    for (size_t i = 0; i < uses->n; i++) {
+        const zlgi_use *use = zlgi_uses_at(uses, i);
+        if (worker->keep)
+            placed = placed && zlgi_place_views(use, unit.data, strides, worker->keep);
+        else
+            zlgi_place(use, unit.data, strides, source->item, swap);
+        worker->n_done += use_bytes(source, use);
+    }
+    if (copy)
+        zlgi_scratch_pop(worker->scratch);
+    return placed ? ZLG_OK : zlgi_no_memory(err, unit.n);
+}
+
+static zlg_status place_direct(const zlgi_source *source, const zlgi_chain *chain,
+                               zlgi_bytes unit, const zlgi_use *use)
+{
+    if (unit.data != use->memory)
+        memcpy(use->memory, unit.data, unit.n);
+    zlgi_unit_finish(chain, source, use->memory, unit.n);
+    return ZLG_OK;
+}
+
+/* Decodes into a block of the chunk cache, from which it is placed. */
+static zlg_status read_cached(zlgi_worker *worker, const zlgi_source *source,
+                              const zlgi_level *level, const zlgi_level_box *box,
+                              const zlgi_range *range, const zlgi_uses *uses,
+                              zlgi_bytes encoded, zlgi_buf pair[2],
+                              const zlgi_cache_key *key, zlg_error *err)
+{
+    zlgi_cache *cache = worker->job->engine->chunk_cache;
+    const zlgi_chain *chain = level->chain;
+    size_t n_bytes = box->layout.edge[chain->n_folded].n_bytes;
+    zlgi_block *block = zlgi_block_new(cache, key, range->key, n_bytes);
+    if (!block)
+        return zlgi_no_memory(err, n_bytes);
+    worker->stats.n_allocations++;
+    zlgi_bytes unit;
+    zlg_status status = zlgi_chain_decode(chain, &box->layout, worker->scratch, encoded,
+                                          block->data, pair, &unit, err);
+    if (status == ZLG_OK) {
+        if (unit.data != block->data)
+            memcpy(block->data, unit.data, unit.n);
+        zlgi_cache_put(cache, block);
+        unit.data = block->data;
+        status = zlgi_unit_place(worker, source, chain, box->strides, unit, uses, err);
+    }
+    zlgi_block_unref(cache, block);
+    return status;
+}
+
+static zlg_status decode_and_place(zlgi_worker *worker, const zlgi_source *source,
+                                   const zlgi_level *level, const zlgi_level_box *box,
+                                   const int64_t *shape, zlgi_bytes encoded,
+                                   const zlgi_uses *uses, zlgi_buf pair[2], zlg_error *err)
+{
+    const zlgi_chain *chain = level->chain;
+    const zlgi_use *only = uses->n == 1 && !worker->keep ? zlgi_uses_at(uses, 0) : NULL;
+    bool direct = only && zlgi_use_matches(only, shape, box->strides);
+    zlgi_bytes unit;
+    ZLGI_TRY(zlgi_chain_decode(chain, &box->layout, worker->scratch, encoded,
+                               direct ? only->memory : NULL, pair, &unit, err));
+    worker->stats.n_chunks++;
+    if (!direct)
+        return zlgi_unit_place(worker, source, chain, box->strides, unit, uses, err);
+    worker->stats.n_chunks_direct++;
+    worker->n_done += unit.n;
+    return place_direct(source, chain, unit, only);
+}
+
+static zlgi_cache_key chunk_key(const zlgi_range *range)
+{
+    zlgi_cache_key key = {.store = range->store->id, .object = range->hash,
+                          .place = range->offset};
+    if (range->object)
+        key.tag = range->object->tag;
+    return key;
+}
+
+static zlg_status read_whole(zlgi_worker *worker, const zlgi_source *source,
+                             const zlgi_level *level, const zlgi_level_box *box,
+                             const int64_t *shape, const zlgi_range *range,
+                             const zlgi_uses *uses, zlgi_buf buf[3], zlg_error *err)
+{
+    const zlgi_chain *chain = level->chain;
+    size_t n_bytes = box->layout.edge[chain->n_folded].n_bytes;
+    zlgi_cache_key key = chunk_key(range);
+    zlgi_cache *cache = worker->job->engine->chunk_cache;
+    bool caching = cache && key.tag.trusted && !worker->keep && n_bytes != ZLGI_UNKNOWN;
+    zlgi_block *block = caching ? zlgi_cache_get(cache, &key, range->key) : NULL;
+    if (block) {
+        worker->stats.n_chunk_hits++;
+        zlgi_bytes unit = {.data = block->data, .n = block->n_bytes};
+        zlg_status status =
+            zlgi_unit_place(worker, source, chain, box->strides, unit, uses, err);
+        zlgi_block_unref(cache, block);
+        return status;
+    }
+    size_t likely = ZLGI_MIN(n_bytes, (size_t)ZLGI_RUN_BYTES) + 4096;
+    zlgi_bytes encoded;
+    ZLGI_TRY(zlgi_fetch_all(worker, range, likely, &buf[0], &encoded, err));
+    if (caching) {
+        worker->stats.n_chunks++;
+        return read_cached(worker, source, level, box, range, uses, encoded, &buf[1], &key,
+                           err);
+    }
+    return decode_and_place(worker, source, level, box, shape, encoded, uses, &buf[1], err);
+}
+
+zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
+                          const zlgi_level *level, const int64_t *shape,
+                          const zlgi_range *range, const zlgi_uses *uses, zlg_error *err)
+{
+    zlgi_level_box room;
+    const zlgi_level_box *box;
+    ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room, &box, err));
+    if (level->raw && !range->memory && !range->object->view)
+        return zlgi_raw_read(worker, source, level, box, shape, range, uses, err);
+    size_t n_bytes = box->layout.edge[level->chain->n_folded].n_bytes;
+    uint64_t need = n_bytes == ZLGI_UNKNOWN ? 0 : n_bytes;
+    if (range->object && range->n_bytes != ZLGI_SIZE_UNKNOWN)
+        need += range->n_bytes;
+    bool reserve = need > UNRESERVED_BYTES && !range->memory;
+    if (reserve)
+        zlgi_budget_reserve(worker->job->engine->budget, need);
+    zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
+    zlgi_scratch_push(worker->scratch); /* three in a row: the bytes, and a pair to decode */
+    zlgi_scratch_push(worker->scratch);
+    zlg_status status =
+        read_whole(worker, source, level, box, shape, range, uses, buf, err);
+    zlgi_scratch_pop(worker->scratch);
+    zlgi_scratch_pop(worker->scratch);
+    zlgi_scratch_pop(worker->scratch);
+    if (reserve)
+        zlgi_budget_release(worker->job->engine->budget, need);
+    return status;
+}
