@@ -65,14 +65,13 @@ zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err);
 
 /* ------------------------------------------------------------------ job (job.c) */
 
-/* An object that several workers share while its blocks are read. */
+/* An object that several workers share while its blocks are read; closed with the job. */
 typedef struct zlgi_shared {
     pthread_mutex_t lock;
     bool opened;
     zlg_status status; /* of opening and of the index */
     zlgi_object object;
     zlgi_block *index;
-    int n_left; /* blocks not finished */
 } zlgi_shared;
 
 typedef struct zlgi_worker zlgi_worker;

@@ -300,7 +300,9 @@ static zlg_status read_run(shard_reader *reader, const piece *pieces, size_t n)
         end = ZLGI_MAX(end, pieces[i].offset + pieces[i].n_bytes);
     zlgi_range range = *reader->range;
     const zlgi_level *inner = reader->level->inner;
-    bool by_range = (inner->raw || inner->sharding) && end - offset > ZLGI_RUN_BYTES;
+    bool in_memory = range.memory || range.object->view;
+    bool by_range =
+        !in_memory && (inner->raw || inner->sharding) && end - offset > ZLGI_RUN_BYTES;
     const uint8_t *bytes = NULL;
     if (!by_range) {
         zlg_status status = ZLG_OK;

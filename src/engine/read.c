@@ -1,0 +1,391 @@
+/*
+ * read.c: a read from end to end: the plan, how many hands, and what one task does with an
+ * object: open it once, find out what it is, and hand it to shard.c or unit.c.
+ */
+#include "engine/job.h"
+
+#include <stdlib.h>
+
+/* Below this many bytes of results a second thread costs more than it brings. */
+enum { ALONE_BYTES = 16 * 1024, TASKS_PER_THREAD = 4 };
+
+zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err)
+{
+    size_t step = zlgi_use_bytes(uses->rank);
+    size_t n_bytes = (uses->n + 1) * step;
+    if (n_bytes > uses->buf->capacity) {
+        uses->buf->n = uses->n * step;
+        ZLGI_TRY(zlgi_buf_reserve(uses->buf, 2 * n_bytes, true, err));
+    }
+    *out = zlgi_uses_at(uses, uses->n);
+    return ZLG_OK;
+}
+
+/* The uses of an object, in coordinates of its box. */
+static zlg_status object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
+                              zlgi_uses *out, zlg_error *err)
+{
+    for (size_t i = 0; i < planned->n_records; i++) {
+        const zlgi_record *record = planned->records ? &planned->records[i] : NULL;
+        const zlgi_use *use = &plan->uses[record ? record->request : 0];
+        zlgi_use *cut;
+        ZLGI_TRY(zlgi_uses_room(out, &cut, err));
+        if (!use->points) {
+            out->n += zlgi_use_cut(use, planned->start, planned->shape, cut);
+            continue;
+        }
+        memcpy(cut, use, zlgi_use_bytes(use->rank));
+        cut->ids += record->first_id;
+        cut->n_points = record->n_ids;
+        for (int k = 0; k < use->rank; k++)
+            cut->axis[k].base += planned->start[k];
+        out->n++;
+    }
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+typedef struct task {
+    zlgi_worker *worker;
+    const zlgi_source *source;
+    zlgi_planned planned;
+    char key[ZLGI_PATH_MAX];
+    zlgi_range range;
+    int i_block;
+} task;
+
+/* Size and version are asked for only where they are needed: it is one more request. */
+static unsigned open_flags(const task *t)
+{
+    const zlgi_level *level = t->source->level;
+    bool caches = level->sharding || t->worker->job->engine->chunk_cache;
+    bool large = !level->fixed || !level->box ||
+                 (!level->sharding &&
+                  level->box->layout.edge[level->chain->n_folded].n_bytes > ZLGI_RUN_BYTES);
+    return caches || level->raw || large ? ZLGI_OPEN_STAT : 0;
+}
+
+static zlg_status open_object(task *t, zlgi_object *object, zlg_error *err)
+{
+    zlg_store *store = t->source->store;
+    zlg_status status = store->class->open(store, t->key, open_flags(t), object, err);
+    t->worker->stats.n_opened += status == ZLG_OK;
+    t->worker->stats.n_missing += status == ZLG_NOT_FOUND;
+    return status;
+}
+
+/* Opens an object that several tasks share, and its index; the first to come does it. */
+static zlg_status open_shared(task *t, zlgi_shared *shared, const zlgi_level_box *box,
+                              zlg_error *err)
+{
+    pthread_mutex_lock(&shared->lock);
+    if (!shared->opened) {
+        shared->opened = true;
+        shared->status = open_object(t, &shared->object, err);
+        t->range.object = &shared->object;
+        t->range.n_bytes = shared->object.n_bytes;
+        if (shared->status == ZLG_OK && t->source->level->sharding) {
+            shared->status = zlgi_shard_index(t->worker, t->source->level, box, &t->range,
+                                              &shared->index, err);
+            if (shared->status != ZLG_OK)
+                t->source->store->class->release(t->source->store, &shared->object);
+        }
+        if (shared->status != ZLG_OK && shared->status != ZLG_NOT_FOUND)
+            zlgi_worker_fail(t->worker, shared->status, 0);
+    }
+    pthread_mutex_unlock(&shared->lock);
+    t->range.object = &shared->object;
+    t->range.n_bytes = shared->object.n_bytes;
+    return shared->status;
+}
+
+/* ------------------------------------------------------------------ one object */
+
+static zlg_status missing(task *t, const zlgi_uses *uses, zlg_error *err)
+{
+    const zlg_call *call = t->worker->job->call;
+    if (call && call->missing_is_error)
+        return zlgi_fail(err, ZLG_NOT_FOUND, "it is not stored");
+    zlgi_unit_fill(t->worker, t->source, uses);
+    return ZLG_OK;
+}
+
+/* A slab of a raw object: block i of n along its first axis that is long enough. */
+static zlg_status read_raw_block(task *t, const zlgi_uses *uses, zlg_error *err)
+{
+    int64_t start[ZLG_MAX_RANK] = {0}, shape[ZLG_MAX_RANK];
+    const int64_t *box = t->planned.shape;
+    int n_blocks = t->worker->job->n_blocks, axis = 0;
+    memcpy(shape, box, (size_t)uses->rank * sizeof *shape);
+    while (axis < uses->rank - 1 && box[axis] < n_blocks)
+        axis++;
+    start[axis] = box[axis] * t->i_block / n_blocks;
+    shape[axis] = box[axis] * (t->i_block + 1) / n_blocks - start[axis];
+    zlgi_uses slab = {.buf = zlgi_scratch_push(t->worker->scratch), .rank = uses->rank};
+    zlgi_use *cut;
+    zlg_status status = zlgi_uses_room(&slab, &cut, err);
+    if (status == ZLG_OK && zlgi_use_cut(zlgi_uses_at(uses, 0), start, shape, cut)) {
+        for (int i = 0; i < uses->rank; i++)
+            cut->axis[i].start += start[i]; /* back to coordinates of the unit */
+        cut->axis[axis].base -= start[axis];
+        slab.n = 1;
+        status = zlgi_unit_read(t->worker, t->source, t->source->level, t->planned.shape,
+                                &t->range, &slab, err);
+    }
+    zlgi_scratch_pop(t->worker->scratch);
+    return status;
+}
+
+static zlg_status read_open(task *t, const zlgi_uses *uses, zlgi_block *index, zlg_error *err)
+{
+    const zlgi_level *level = t->source->level;
+    int n_blocks = t->worker->job->n_blocks;
+    if (level->sharding)
+        return zlgi_shard_read(t->worker, t->source, level, t->planned.shape, &t->range,
+                               uses, index, t->i_block, n_blocks, err);
+    if (n_blocks > 1)
+        return read_raw_block(t, uses, err);
+    return zlgi_unit_read(t->worker, t->source, level, t->planned.shape, &t->range, uses,
+                          err);
+}
+
+static zlg_status read_alone(task *t, const zlgi_uses *uses, zlg_error *err)
+{
+    zlgi_object object = {.n_bytes = ZLGI_SIZE_UNKNOWN};
+    zlg_status status = open_object(t, &object, err);
+    if (status == ZLG_NOT_FOUND)
+        return missing(t, uses, err);
+    ZLGI_TRY(status);
+    t->range.object = &object;
+    t->range.n_bytes = object.n_bytes;
+    status = read_open(t, uses, NULL, err);
+    t->source->store->class->release(t->source->store, &object);
+    return status;
+}
+
+static zlg_status read_shared(task *t, const zlgi_uses *uses, zlg_error *err)
+{
+    zlgi_shared *shared = &t->worker->job->shared[t->worker->object];
+    zlgi_level_box room;
+    const zlgi_level_box *box;
+    ZLGI_TRY(zlgi_level_box_get(t->source->level, t->worker->job->engine->limits,
+                                t->planned.shape, &room, &box, err));
+    zlg_status status = open_shared(t, shared, box, err);
+    if (status == ZLG_OK)
+        status = read_open(t, uses, shared->index, err);
+    else if (status == ZLG_NOT_FOUND)
+        status = t->i_block == 0 ? missing(t, uses, err) : ZLG_OK;
+    else
+        status = ZLG_OK; /* recorded by the one that opened it */
+    return status;
+}
+
+static zlg_status read_task(task *t, zlgi_uses *uses, zlg_error *err)
+{
+    zlgi_worker *worker = t->worker;
+    ZLGI_TRY(zlgi_worker_check(worker));
+    ZLGI_TRY(zlgi_plan_key(t->source, t->planned.coordinates, t->key, err));
+    t->range = (zlgi_range){.store = t->source->store, .key = t->key,
+                            .hash = zlgi_cache_hash(t->key)};
+    ZLGI_TRY(object_uses(&worker->job->plan, &t->planned, uses, err));
+    return worker->job->n_blocks > 1 ? read_shared(t, uses, err) : read_alone(t, uses, err);
+}
+
+static void run_read(zlgi_worker *worker, uint64_t object, int i_block)
+{
+    task t;
+    t.worker = worker;
+    t.i_block = i_block;
+    if (!zlgi_worker_wants(worker, 0) && worker->job->n_blocks == 1)
+        return; /* a block of an object that failed may still hold a lower failure */
+    zlgi_plan_object(&worker->job->plan, object, &t.planned);
+    t.source = t.planned.source;
+    zlgi_uses uses = {.buf = zlgi_scratch_push(worker->scratch),
+                      .rank = t.source->grid.rank};
+    zlg_status status = read_task(&t, &uses, &worker->error);
+    zlgi_scratch_pop(worker->scratch);
+    if (status != ZLG_OK && status != ZLG_CANCELLED)
+        zlgi_worker_fail(worker, status, 0);
+}
+
+/* ------------------------------------------------------------------ hands */
+
+/* Inner chunks that the single orthogonal request touches in one object, about. */
+static uint64_t pieces_per_object(const zlgi_job *job)
+{
+    const zlgi_source *source = job->plan.requests[0].source;
+    const zlgi_level *level = source->level;
+    uint64_t n = 1;
+    for (int i = 0; i < source->grid.rank; i++) {
+        const zlgi_use_axis *axis = &job->plan.uses[0].axis[level->order[i]];
+        uint64_t chunk = (uint64_t)level->sharding->chunk_shape[i];
+        uint64_t extent = (uint64_t)(axis->list ? axis->count : axis->count * axis->step);
+        n *= extent / chunk + 1;
+    }
+    return n / job->plan.n_objects + 1;
+}
+
+/* With fewer objects than hands an object is cut into blocks. */
+static int choose_blocks(const zlgi_job *job, int n_threads)
+{
+    const zlgi_plan *plan = &job->plan;
+    uint64_t wanted = (uint64_t)n_threads * TASKS_PER_THREAD;
+    if (n_threads == 1 || plan->n_objects == 0 || plan->n_objects >= wanted / 2 ||
+        plan->records)
+        return 1;
+    const zlgi_level *level = plan->requests[0].source->level;
+    uint64_t n = wanted / plan->n_objects;
+    if (level->sharding && !level->wrapped)
+        n = ZLGI_MIN(n, pieces_per_object(job));
+    else if (!level->raw || job->n_all < 4 * (uint64_t)ZLGI_RUN_BYTES)
+        n = 1;
+    return (int)n;
+}
+
+static zlg_status make_shared(zlgi_job *job, zlg_error *err)
+{
+    size_t n = (size_t)job->plan.n_objects;
+    job->shared = zlgi_arena_get(&job->plan.arena, n * sizeof *job->shared);
+    if (!job->shared)
+        return zlgi_no_memory(err, n * sizeof *job->shared);
+    memset(job->shared, 0, n * sizeof *job->shared);
+    for (size_t i = 0; i < n; i++)
+        pthread_mutex_init(&job->shared[i].lock, NULL);
+    return ZLG_OK;
+}
+
+static void close_shared(zlgi_job *job)
+{
+    zlg_store *store = job->plan.requests[0].source->store;
+    for (uint64_t i = 0; job->shared && i < job->plan.n_objects; i++) {
+        zlgi_shared *shared = &job->shared[i];
+        if (shared->opened && shared->status == ZLG_OK) {
+            zlgi_block_unref(job->engine->index_cache, shared->index);
+            store->class->release(store, &shared->object);
+        }
+        pthread_mutex_destroy(&shared->lock);
+    }
+}
+
+static zlg_status run_planned(zlgi_job *job, zlg_error *err)
+{
+    for (size_t i = 0; i < job->plan.n_requests; i++)
+        job->n_all += (uint64_t)zlgi_use_count(&job->plan.uses[i]) *
+                      job->plan.requests[i].source->item;
+    int n_threads = job->n_all <= ALONE_BYTES && job->plan.n_objects < 8
+                        ? 1
+                        : zlgi_job_threads(job);
+    job->n_blocks = choose_blocks(job, n_threads);
+    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
+    n_threads = (int)ZLGI_MIN((uint64_t)n_threads, n_tasks);
+    job->run_task = run_read;
+    if (job->n_blocks > 1)
+        ZLGI_TRY(make_shared(job, err));
+    if (n_tasks == 0)
+        return ZLG_OK;
+    if (job->n_keep) { /* variable length: every worker keeps what it decoded */
+        job->keep = zlgi_arena_get(&job->plan.arena, (size_t)job->n_keep * sizeof *job->keep);
+        if (!job->keep)
+            return zlgi_no_memory(err, (size_t)job->n_keep * sizeof *job->keep);
+        for (int i = 0; i < job->n_keep; i++)
+            zlgi_arena_init(&job->keep[i], job->engine->alloc);
+    }
+    zlg_status status = zlgi_job_run(job, n_threads, err);
+    close_shared(job);
+    return status;
+}
+
+static void forget_after_fork(zlgi_engine *engine)
+{
+    uint64_t generation = zlgi_pool_generation(engine->pool);
+    if (generation == engine->generation)
+        return;
+    engine->generation = generation;
+    zlgi_cache_abandon(engine->index_cache);
+    if (engine->chunk_cache)
+        zlgi_cache_abandon(engine->chunk_cache);
+}
+
+zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, size_t n,
+                            const zlg_call *call, zlg_error *err)
+{
+    forget_after_fork(engine);
+    zlgi_job job;
+    zlgi_job_init(&job, engine, call);
+    zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
+    if (status == ZLG_OK)
+        status = run_planned(&job, err);
+    zlgi_job_reset(&job);
+    return status;
+}
+
+/* ------------------------------------------------------------------ variable length */
+
+/* Views in C order to offsets and bytes in one block. */
+static zlg_status join(zlgi_engine *engine, const zlgi_view *views, size_t n, zlg_varlen *out,
+                       zlg_error *err)
+{
+    size_t n_offsets, n_bytes = 0;
+    bool fits = zlgi_mul_size(n + 1, sizeof(int64_t), &n_offsets);
+    for (size_t i = 0; i < n && fits; i++)
+        fits = zlgi_add_size(n_bytes, views[i].n, &n_bytes);
+    fits = fits && zlgi_add_size(n_bytes, n_offsets, &out->n_bytes_block);
+    if (!fits)
+        return zlgi_fail(err, ZLG_LIMIT, "the result has more than 2^64 bytes");
+    uint8_t *block = zlgi_resize(engine->alloc, NULL, 0, out->n_bytes_block);
+    if (!block)
+        return zlgi_no_memory(err, out->n_bytes_block);
+    int64_t *offsets = (int64_t *)(void *)block;
+    uint8_t *bytes = block + n_offsets;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        offsets[i] = (int64_t)at;
+        if (views[i].n)
+            memcpy(bytes + at, views[i].data, views[i].n);
+        at += views[i].n;
+    }
+    offsets[n] = (int64_t)at;
+    out->n = (int64_t)n;
+    out->offsets = offsets;
+    out->bytes = bytes;
+    out->block = block;
+    return ZLG_OK;
+}
+
+static zlg_status read_views(zlgi_job *job, const zlgi_request *request, zlg_varlen *out,
+                             zlgi_buf *views, zlg_error *err)
+{
+    int rank;
+    int64_t shape[ZLG_MAX_RANK], n;
+    size_t n_bytes;
+    ZLGI_TRY(zlgi_selection_shape(&request->source->grid, request->selection, &rank, shape,
+                                  err));
+    if (!zlgi_product(shape, rank, &n) ||
+        !zlgi_mul_size((size_t)n, sizeof(zlgi_view), &n_bytes))
+        return zlgi_fail(err, ZLG_LIMIT, "the selection has more than 2^63 elements");
+    ZLGI_TRY(zlgi_buf_reserve(views, n_bytes + 1, false, err));
+    zlgi_request to_views = *request;
+    to_views.memory = views->data;
+    to_views.strides = NULL;
+    ZLGI_TRY(zlgi_plan_make(&job->plan, job->engine->alloc, &to_views, 1, err));
+    job->n_keep = zlgi_job_threads(job);
+    ZLGI_TRY(run_planned(job, err));
+    return join(job->engine, (const zlgi_view *)(const void *)views->data, (size_t)n, out,
+                err);
+}
+
+zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,
+                                   zlg_varlen *out, const zlg_call *call, zlg_error *err)
+{
+    forget_after_fork(engine);
+    zlgi_job job;
+    zlgi_job_init(&job, engine, call);
+    zlgi_arena_init(&job.plan.arena, engine->alloc); /* the plan may never be made */
+    zlgi_buf views;
+    zlgi_buf_init(&views, engine->alloc);
+    zlg_status status = read_views(&job, request, out, &views, err);
+    zlgi_job_reset(&job);
+    zlgi_buf_reset(&views);
+    return status;
+}
