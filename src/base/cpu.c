@@ -19,7 +19,8 @@ static void find_features(void)
     features.sse42 = __builtin_cpu_supports("sse4.2");
     features.avx2 = __builtin_cpu_supports("avx2");
     features.avx512 = __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+                      __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512vl");
     features.pclmul = __builtin_cpu_supports("pclmul");
     features.vpclmul = __builtin_cpu_supports("vpclmulqdq");
 #elif defined(__aarch64__) && defined(__linux__)

@@ -11,7 +11,7 @@
 #include "base/base.h"
 
 #define STRINGIFY(x) #x
-#define VERSION_TEXT(major, minor, patch) STRINGIFY(major) "." STRINGIFY(minor) "." STRINGIFY(patch)
+#define VERSION_TEXT(a, b, c) STRINGIFY(a) "." STRINGIFY(b) "." STRINGIFY(c)
 
 enum { MESSAGE_BYTES = sizeof(((zlg_error *)0)->message) };
 
@@ -25,8 +25,8 @@ const char *zlg_status_name(zlg_status status)
     switch (status) {
     case ZLG_OK:
         return "ok";
-#define CASE(name, number, text, exit_code, meaning)                                      \
-    case ZLG_##name:                                                                      \
+#define CASE(name, number, text, exit_code, meaning)                                       \
+    case ZLG_##name:                                                                       \
         return text;
         ZLG_STATUS_TABLE(CASE)
 #undef CASE
@@ -39,8 +39,8 @@ int zlg_status_exit_code(zlg_status status)
     switch (status) {
     case ZLG_OK:
         return 0;
-#define CASE(name, number, text, exit_code, meaning)                                      \
-    case ZLG_##name:                                                                      \
+#define CASE(name, number, text, exit_code, meaning)                                       \
+    case ZLG_##name:                                                                       \
         return exit_code;
         ZLG_STATUS_TABLE(CASE)
 #undef CASE

@@ -16,8 +16,8 @@
 
 static void *map(size_t n_bytes)
 {
-    void *block = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+    void *block =
+        mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return block == MAP_FAILED ? NULL : block;
 }
 
@@ -124,7 +124,8 @@ static int64_t cores_of_groups(void)
             continue;
         *group++ = '\0';
         bool is_cpu = strcmp(controllers, "cpu,cpuacct") == 0 ||
-                      strcmp(controllers, "cpuacct,cpu") == 0 || strcmp(controllers, "cpu") == 0;
+                      strcmp(controllers, "cpuacct,cpu") == 0 ||
+                      strcmp(controllers, "cpu") == 0;
         if (!is_cpu && controllers[0] != '\0')
             continue;
         const char *folder = is_cpu ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup";

@@ -46,8 +46,8 @@ struct zlgi_pool {
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t wanted;
-    struct run *runs;     /* those that want helpers, oldest first */
-    atomic_int n_wanted;  /* sum over runs; changed under the lock */
+    struct run *runs;    /* those that want helpers, oldest first */
+    atomic_int n_wanted; /* sum over runs; changed under the lock */
     int n_started, n_sleeping;
     bool stop;
     zlgi_scratch *scratches; /* free ones */
@@ -294,8 +294,7 @@ static zlg_status run_with_helpers(zlgi_pool *pool, struct run *run, int n_helpe
     run->work(run->job, scratch);
     if (!is_whole(pool, run) || !dismiss_helpers(pool, run, idle))
         return zlgi_fail(err, ZLG_CANCELLED,
-                         "the process was forked during the call, and its workers are not in "
-                         "the child");
+                         "the process was forked during the call, which the parent ends");
     pthread_cond_destroy(&run->done);
     return ZLG_OK;
 }

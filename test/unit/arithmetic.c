@@ -39,10 +39,12 @@ static void test_product_of_lengths(void **state)
     assert_int_equal(out, 1);
     assert_true(zlgi_product((const int64_t[]){2, 3, 7}, 3, &out));
     assert_int_equal(out, 42);
-    assert_true(zlgi_product((const int64_t[]){INT64_C(1) << 31, INT64_C(1) << 31}, 2, &out));
+    assert_true(
+        zlgi_product((const int64_t[]){INT64_C(1) << 31, INT64_C(1) << 31}, 2, &out));
     assert_int_equal(out, INT64_C(1) << 62);
     out = 7;
-    assert_false(zlgi_product((const int64_t[]){INT64_C(1) << 32, INT64_C(1) << 31}, 2, &out));
+    assert_false(
+        zlgi_product((const int64_t[]){INT64_C(1) << 32, INT64_C(1) << 31}, 2, &out));
     assert_int_equal(out, 7);
 }
 

@@ -76,7 +76,8 @@ static void test_long_message_is_cut_between_characters(void **state)
 {
     (void)state;
     /* Two, three and four bytes a character, at every phase of the cut. */
-    static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac",
+                                             "\xf0\x9f\x98\x80"};
     for (size_t c = 0; c < ZLGI_COUNT(characters); c++)
         for (size_t phase = 0; phase < 4; phase++) {
             char text[2048];

@@ -72,9 +72,9 @@ static void test_large_blocks_are_mapped(void **state)
 static void test_every_move_keeps_the_contents(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1,           4096,        MIB,         2 * MIB - 1,
-                                   2 * MIB,     2 * MIB + 1, 3 * MIB,     3 * MIB + 4097,
-                                   4 * MIB,     16 * MIB,    17 * MIB + 5};
+    static const size_t sizes[] = {1,       4096,        MIB,         2 * MIB - 1,
+                                   2 * MIB, 2 * MIB + 1, 3 * MIB,     3 * MIB + 4097,
+                                   4 * MIB, 16 * MIB,    17 * MIB + 5};
     for (size_t from = 0; from < ZLGI_COUNT(sizes); from++)
         for (size_t to = 0; to < ZLGI_COUNT(sizes); to++) {
             uint8_t *block = zlgi_new(&zlgi_default_alloc, sizes[from]);

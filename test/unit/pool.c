@@ -200,7 +200,8 @@ static void test_a_job_may_run_jobs(void **state)
     zlgi_pool *pool = zlgi_pool_new(&zlgi_default_alloc, &no_limits, 3);
     for (int i = 0; i < 50; i++) {
         nested_job outer = {.pool = pool};
-        assert_int_equal(zlgi_pool_run(pool, 3, work_that_runs, NULL, &outer, NULL), ZLG_OK);
+        assert_int_equal(zlgi_pool_run(pool, 3, work_that_runs, NULL, &outer, NULL),
+                         ZLG_OK);
         assert_in_range(atomic_load(&outer.j.n_done), 1, 3);
     }
     zlgi_pool_free(pool);
