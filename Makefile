@@ -13,16 +13,18 @@ PYTHON ?= python3
 
 build:
 	@tools/setup build
-	@cmake -S . -B build -G Ninja -DZELLIGE_TESTS=OFF 
+	@cmake -S . -B build -G Ninja -DZELLIGE_TESTS=OFF --log-level=NOTICE
 	@cmake --build build
 
 python:
 	@tools/setup build
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	@.venv/bin/pip install --quiet .
+	@.venv/bin/pip install --quiet '.$(EXTRA)'
 
-demo: build python
+demo:
 	@tools/setup demo
+	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory python EXTRA='[demo]'
 	@.venv/bin/python examples/demo.py
 
 check:
