@@ -25,11 +25,11 @@ typedef struct zlgi_field {
 
 struct zlgi_dtype {
     zlg_type type;
-    zlg_type part;       /* complex, vlen-array: type of a part; else = type */
-    size_t n_bytes;      /* of one element; 0 for variable length */
-    bool big_endian;     /* v2: stored order of this leaf; v3: false (the codec says) */
-    const char *unit;    /* times; static text; else NULL */
-    int64_t scale;       /* times; else 1 */
+    zlg_type part;    /* complex, vlen-array: type of a part; else = type */
+    size_t n_bytes;   /* of one element; 0 for variable length */
+    bool big_endian;  /* v2: stored order of this leaf; v3: false (the codec says) */
+    const char *unit; /* times; static text; else NULL */
+    int64_t scale;    /* times; else 1 */
     int n_fields;
     const zlgi_field *fields;
     const char *v3_name; /* spelling met or to be written: "raw_bytes" beside "r16" ... */
@@ -105,7 +105,9 @@ typedef struct zlgi_fill {
     const uint8_t *data; /* one native element; variable length: its bytes */
     size_t n;
 } zlgi_fill;
-/* v3 rules (format.md §4, §12.2); v2 rules (§15.4: null, base64, text numbers ...). */
+/* v3 rules (format.md §4, §12.2); v2 rules (§15.4: null, base64, text numbers ...). The
+ * base64 of a "structured" record is taken as little-endian; where the codecs are big-endian
+ * the caller swaps it. */
 zlg_status zlgi_fill_parse_v3(zlgi_arena *arena, const zlgi_dtype *dtype,
                               const zlgi_json *json, zlgi_fill *out, zlg_error *err);
 zlg_status zlgi_fill_parse_v2(zlgi_arena *arena, const zlgi_dtype *dtype,
@@ -131,7 +133,7 @@ zlg_status zlgi_value_write(const zlgi_dtype *dtype, const uint8_t *element, siz
 double zlgi_number_to_double(zlg_type type, const void *element);
 /* Rounds to nearest even; infinities where the type has them, NaN otherwise as the type can. */
 void zlgi_number_from_double(zlg_type type, double value, void *element);
-bool zlgi_type_is_integer(zlg_type type);  /* bool excluded */
+bool zlgi_type_is_integer(zlg_type type); /* bool excluded */
 bool zlgi_type_is_signed(zlg_type type);
 bool zlgi_type_is_float(zlg_type type);
 /* Layout of a binary float type. */
