@@ -1,0 +1,201 @@
+/*
+ * ctx.c: the context: allocator, limits, pool, budget, caches; its life, and the life of
+ * stores.
+ */
+#include "core/core.h"
+
+enum { BUDGET_BYTES = 1 << 30, INDEX_CACHE_BYTES = 16 << 20 };
+
+static void set_limits(zlg_limits *limits, const zlg_limits *given)
+{
+#define SET_LIMIT(name, value, unit, meaning) \
+    limits->name = given && given->name > 0 ? given->name : value;
+    ZLG_LIMIT_TABLE(SET_LIMIT)
+#undef SET_LIMIT
+}
+
+/* Options of an older caller are shorter: what it does not know is zero. */
+static zlg_ctx_options read_options(const zlg_ctx_options *given)
+{
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    if (given)
+        memcpy(&options, given, ZLGI_MIN(given->n_bytes_struct, sizeof options));
+    return options;
+}
+
+static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_error *err)
+{
+    zlgi_engine *engine = &ctx->engine;
+    int n_threads = options->n_threads > 0 ? options->n_threads : zlgi_usable_cores();
+    int64_t index = options->index_cache;
+    set_limits(&ctx->limits, &options->limits);
+    engine->alloc = &ctx->alloc;
+    engine->limits = &ctx->limits;
+    engine->pool = zlgi_pool_new(&ctx->alloc, &ctx->limits, n_threads);
+    engine->budget = zlgi_budget_new(
+        &ctx->alloc,
+        options->memory_budget > 0 ? (uint64_t)options->memory_budget : BUDGET_BYTES);
+    engine->index_cache = zlgi_cache_new(
+        &ctx->alloc, index < 0 ? 0 : index ? (size_t)index : INDEX_CACHE_BYTES);
+    if (options->chunk_cache > 0)
+        engine->chunk_cache = zlgi_cache_new(&ctx->alloc, (size_t)options->chunk_cache);
+    if (!engine->pool || !engine->budget || !engine->index_cache ||
+        (options->chunk_cache > 0 && !engine->chunk_cache))
+        return zlgi_no_memory(err, sizeof *ctx);
+    engine->generation = zlgi_pool_generation(engine->pool);
+    return ZLG_OK;
+}
+
+static void free_ctx(zlg_ctx *ctx)
+{
+    zlgi_engine *engine = &ctx->engine;
+    zlgi_alloc alloc = ctx->alloc;
+    if (engine->pool)
+        zlgi_pool_free(engine->pool);
+    if (engine->budget)
+        zlgi_budget_free(engine->budget);
+    zlgi_cache_free(engine->index_cache);
+    zlgi_cache_free(engine->chunk_cache);
+    zlgi_free(&alloc, ctx, sizeof *ctx);
+}
+
+zlg_status zlg_ctx_new(const zlg_ctx_options *given, zlg_ctx **out, zlg_error *err)
+{
+    zlg_ctx_options options = read_options(given);
+    zlgi_alloc alloc = options.allocator.resize ? options.allocator : zlgi_default_alloc;
+    *out = NULL;
+    zlg_ctx *ctx = zlgi_new(&alloc, sizeof *ctx);
+    if (!ctx)
+        return zlgi_no_memory(err, sizeof *ctx);
+    ctx->alloc = alloc;
+    ctx->n_refs = 1;
+    zlg_status status = fill_ctx(ctx, &options, err);
+    if (status != ZLG_OK)
+        free_ctx(ctx);
+    else
+        *out = ctx;
+    return status;
+}
+
+void zlgi_ctx_ref(zlg_ctx *ctx)
+{
+    __atomic_add_fetch(&ctx->n_refs, 1, __ATOMIC_RELAXED);
+}
+
+void zlg_ctx_close(zlg_ctx *ctx)
+{
+    if (ctx && __atomic_sub_fetch(&ctx->n_refs, 1, __ATOMIC_ACQ_REL) == 0)
+        free_ctx(ctx);
+}
+
+/* ------------------------------------------------------------------ stores */
+
+void zlgi_store_adopt(zlg_ctx *ctx, zlg_store *store)
+{
+    zlgi_ctx_ref(ctx);
+    store->ctx = ctx;
+    store->id = __atomic_add_fetch(&ctx->next_store_id, 1, __ATOMIC_RELAXED);
+}
+
+void zlgi_store_ref(zlg_store *store)
+{
+    __atomic_add_fetch(&store->n_refs, 1, __ATOMIC_RELAXED);
+}
+
+void zlg_store_close(zlg_store *store)
+{
+    if (!store || __atomic_sub_fetch(&store->n_refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    zlg_ctx *ctx = store->ctx;
+    zlgi_store_destroy(store);
+    zlg_ctx_close(ctx);
+}
+
+zlg_status zlg_store_open_fs(zlg_ctx *ctx, const char *path, const zlg_fs_options *given,
+                             zlg_store **out, zlg_error *err)
+{
+    zlg_fs_options options = ZLG_FS_OPTIONS_INIT;
+    if (given)
+        memcpy(&options, given, ZLGI_MIN(given->n_bytes_struct, sizeof options));
+    *out = NULL;
+    ZLGI_TRY(zlgi_fs_open(&ctx->alloc, &ctx->limits, path, &options, out, err));
+    zlgi_store_adopt(ctx, *out);
+    return ZLG_OK;
+}
+
+zlg_status zlg_store_open_memory(zlg_ctx *ctx, zlg_store **out, zlg_error *err)
+{
+    *out = NULL;
+    ZLGI_TRY(zlgi_memory_open(&ctx->alloc, &ctx->limits, out, err));
+    zlgi_store_adopt(ctx, *out);
+    return ZLG_OK;
+}
+
+static zlg_status get_object(zlg_store *store, const char *key, zlgi_buf *buf,
+                             zlg_text *out, zlg_error *err)
+{
+    uint64_t limit = (uint64_t)store->limits->encoded_bytes;
+    ZLGI_TRY(zlgi_store_get(store, key, limit, buf, err));
+    return zlgi_buf_take_text(buf, store->ctx, out, err);
+}
+
+zlg_status zlg_store_get(zlg_store *store, const char *key, zlg_text *out, zlg_error *err)
+{
+    ZLGI_TRY(zlgi_key_check(key, err));
+    zlgi_buf buf;
+    zlgi_buf_init(&buf, store->alloc);
+    zlg_status status = get_object(store, key, &buf, out, err);
+    zlgi_buf_reset(&buf);
+    return status;
+}
+
+static zlg_status needs(const zlg_store *store, unsigned capability, const char *what,
+                        zlg_error *err)
+{
+    if (!(store->class->capabilities & capability))
+        return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot %s", store->class->kind,
+                         what);
+    return ZLG_OK;
+}
+
+zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data, size_t n_bytes,
+                         zlg_error *err)
+{
+    ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
+    ZLGI_TRY(zlgi_key_check(key, err));
+    zlgi_bytes part = {.data = data, .n = n_bytes};
+    return store->class->put(store, key, &part, 1, err);
+}
+
+zlg_status zlg_store_delete(zlg_store *store, const char *key, zlg_error *err)
+{
+    ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
+    ZLGI_TRY(zlgi_key_check(key, err));
+    return store->class->remove(store, key, err);
+}
+
+zlg_status zlg_store_list(zlg_store *store, const char *prefix, int delimited,
+                          zlg_list_fn each, void *user, zlg_error *err)
+{
+    ZLGI_TRY(needs(store, ZLGI_STORE_LIST, "be listed", err));
+    if (*prefix)
+        ZLGI_TRY(zlgi_key_check(prefix, err));
+    return store->class->list(store, prefix, delimited != 0, each, user, err);
+}
+
+void zlg_text_free(zlg_text *text)
+{
+    if (!text || !text->data)
+        return;
+    zlgi_free(&text->ctx->alloc, text->data, text->n_bytes + 1);
+    text->data = NULL;
+    text->n_bytes = 0;
+}
+
+void zlg_varlen_free(zlg_varlen *varlen)
+{
+    if (!varlen || !varlen->block)
+        return;
+    zlgi_free(&varlen->ctx->alloc, varlen->block, varlen->n_bytes_block);
+    memset(varlen, 0, sizeof *varlen);
+}
