@@ -229,7 +229,8 @@ zlg_status zlgi_sharding_index_encode(const zlgi_sharding *sharding, zlgi_scratc
                                       const int64_t *grid_shape, uint64_t n_chunks,
                                       const uint64_t *index, zlgi_buf *out, zlg_error *err);
 
-/* ------------------------------------------------------------------ checksums (checksum.c) */
+/* ------------------------------------------------------------------ checksums
+ * Each in the file of its codec, but crc32c_sum.c, and deflate.c for those of libdeflate. */
 uint32_t zlgi_crc32c(uint32_t crc, const void *data, size_t n); /* start with 0 */
 uint32_t zlgi_crc32c_portable(uint32_t crc, const void *data, size_t n); /* for tests */
 uint32_t zlgi_crc32(const void *data, size_t n);
