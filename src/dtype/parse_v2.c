@@ -117,7 +117,7 @@ static zlg_status parse_time(zlgi_arena *arena, const type_string *s,
     ZLGI_TRY(check_order(s, err));
     if (s->unit != NULL) {
         const char *next = s->unit, *end = s->unit + s->n_unit;
-        size_t scale;
+        size_t scale = 0;
         ZLGI_TRY(read_digits(&next, end, &scale, err));
         if (next > s->unit && (scale < 1 || scale > INT32_MAX))
             return zlgi_fail(err, ZLG_METADATA,
