@@ -365,7 +365,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_key(zlg_array *array, const int64_t *c
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
                                                  uint64_t *out_n_bytes, zlg_error *err);
 /* n elements as JSON text: one value for n == 1 and as_list 0, else a flat list. Numbers
- * are shortest round-trip; NaN and infinities are strings; byte strings are base64. */
+ * are shortest round-trip; NaN and infinities are strings; byte strings are base64.
+ * Variable-length types: `elements` is a zlg_varlen, of which the first n are taken. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_format(zlg_array *array, const void *elements,
                                                  size_t n, int as_list, zlg_text *out,
                                                  zlg_error *err);

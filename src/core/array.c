@@ -74,7 +74,7 @@ static void set_chunk_shape(zlg_array *array)
     array->sharded = level->sharding != NULL;
     memcpy(array->chunk_shape, array->object_shape, sizeof array->chunk_shape);
     for (; level->sharding; level = level->inner) {
-        int inner[ZLG_MAX_RANK];
+        int inner[ZLG_MAX_RANK] = {0};
         for (int i = 0; i < array->meta.rank; i++)
             inner[i] = axes[level->order[i]];
         memcpy(axes, inner, sizeof axes);
@@ -199,18 +199,6 @@ int64_t zlg_array_grid_shape(const zlg_array *array, int axis)
 int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i)
 {
     return zlgi_grid_edge(&array->meta.grid.axis[axis], i);
-}
-
-static zlg_dtype public_dtype(const zlgi_dtype *dtype)
-{
-    return (zlg_dtype){.type = dtype->type, .part = dtype->part, .n_bytes = dtype->n_bytes,
-                       .unit = dtype->unit, .scale = dtype->scale,
-                       .n_fields = dtype->n_fields};
-}
-
-zlg_dtype zlg_array_dtype(const zlg_array *array)
-{
-    return public_dtype(array->meta.dtype);
 }
 
 const void *zlg_array_fill(const zlg_array *array, size_t *out_n_bytes)

@@ -89,6 +89,9 @@ zlg_status zlgi_group_build(zlg_group *group, const zlgi_node_documents *documen
 enum { ZLGI_NAME_MAX = 4096 };
 zlg_status zlgi_join(const char *path, const char *name, char out[ZLGI_NAME_MAX],
                      zlg_error *err);
+/* A document, with the attributes of version 2 (or NULL) as a member. */
+zlg_status zlgi_document_text(zlg_ctx *ctx, const zlgi_json *document,
+                              const zlgi_json *attributes, zlg_text *out, zlg_error *err);
 zlg_status zlgi_json_text(zlg_ctx *ctx, const zlgi_json *json, int indent, zlg_text *out,
                           zlg_error *err);
 

@@ -89,7 +89,7 @@ zlg_status zlgi_selection_shape(const zlgi_grid *grid, const zlg_selection *sele
     case ZLG_BLOCKS:
         *out_rank = grid->rank;
         for (int i = 0; i < grid->rank; i++) {
-            zlg_axis axis;
+            zlg_axis axis = {0};
             ZLGI_TRY(get_axis(grid, selection, i, &axis, err));
             out_shape[i] = axis.count;
         }
@@ -295,7 +295,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
         return make_points(arena, grid, selection->coordinates, shape[0], out, err);
     }
     for (int i = 0; i < rank; i++) {
-        zlg_axis axis;
+        zlg_axis axis = {0};
         ZLGI_TRY(get_axis(grid, selection, i, &axis, err));
         ZLGI_TRY(make_axis(arena, &grid->axis[i], i, &axis, step[i], out, err));
     }
