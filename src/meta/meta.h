@@ -51,7 +51,8 @@ zlg_status zlgi_meta_array_v2(zlgi_arena *arena, const zlgi_json *zarray,
                               const zlgi_json *zattrs, const zlg_limits *limits,
                               zlgi_array_meta *out, zlg_error *err);
 zlg_status zlgi_meta_group_v2(zlgi_arena *arena, const zlgi_json *zgroup,
-                              const zlgi_json *zattrs, zlgi_group_meta *out, zlg_error *err);
+                              const zlgi_json *zattrs, zlgi_group_meta *out,
+                              zlg_error *err);
 /* .zmetadata → the flat map key → document ("a/.zarray"). */
 zlg_status zlgi_meta_consolidated_v2(const zlgi_json *zmetadata, const zlgi_json **out,
                                      zlg_error *err);
@@ -66,7 +67,7 @@ zlg_status zlgi_meta_path_check(const char *path, zlg_error *err);
  * anything is stored. */
 zlg_status zlgi_meta_write_array(const zlg_array_spec *spec, const zlg_limits *limits,
                                  zlgi_buf *out, zlg_error *err);
-zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes, zlgi_buf *out,
-                                 zlg_error *err);
+zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes,
+                                 zlgi_buf *out, zlg_error *err);
 
 #endif

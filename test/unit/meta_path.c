@@ -1,0 +1,47 @@
+/* Paths that may name a node, and those that may not. */
+#include "meta_test.h"
+
+static void test_good_paths(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        "",   "a",   "a/b/c",      "c",         "c/0",     ".hidden", "a.b",     "..a",
+        "_a", "a__", "zarr.json2", "Zarr.json", ".zarray", "w s",     "\xc3\xbc"};
+    for (size_t i = 0; i < ZLGI_COUNT(paths); i++)
+        assert_int_equal(zlgi_meta_path_check(paths[i], &error), ZLG_OK);
+}
+
+static void test_bad_paths(void **state)
+{
+    (void)state;
+    static const member paths[] = {{"/", "empty"},
+                                   {"/a", "empty"},
+                                   {"a/", "empty"},
+                                   {"a//b", "empty"},
+                                   {".", "periods"},
+                                   {"..", "periods"},
+                                   {"...", "periods"},
+                                   {"./a", "periods"},
+                                   {"a/../../b", "periods"},
+                                   {"a/..", "periods"},
+                                   {"__secret", "\"__\""},
+                                   {"a/__b", "\"__\""},
+                                   {"__", "\"__\""},
+                                   {"zarr.json", "zarr.json"},
+                                   {"a/zarr.json", "zarr.json"},
+                                   {"a\\b", "backslash"},
+                                   {"..\\a", "backslash"},
+                                   {"zarr.json/a", "zarr.json"}};
+    for (size_t i = 0; i < ZLGI_COUNT(paths); i++)
+        check_refused(zlgi_meta_path_check(paths[i].name, &error), ZLG_NOT_FOUND,
+                      paths[i].value);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        meta_test(test_good_paths),
+        meta_test(test_bad_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
