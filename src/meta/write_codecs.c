@@ -1,0 +1,147 @@
+/*
+ * write_codecs.c: the codec list of a new version 3 array. Knows which codecs make up the
+ * default, and how a shard is put around the codecs of its inner chunks; any other codec
+ * is the caller's JSON, brought to the form that every reader takes: an object without
+ * must_understand.
+ *
+ * Implements "codecs" of the version 3 core specification and the configuration of
+ * sharding_indexed, for writers.
+ */
+#include "meta/write.h"
+
+static const char SHARDING[] = "sharding_indexed";
+
+static zlg_status write_list(zlgi_buf *text, const zlgi_json *list, const char *what,
+                             zlg_error *err);
+
+/* Codecs that hold codecs name their lists like this. */
+static bool holds_codecs(const zlgi_json *member)
+{
+    return member->type == ZLGI_JSON_ARRAY && (strcmp(member->name, "codecs") == 0 ||
+                                               strcmp(member->name, "index_codecs") == 0);
+}
+
+static zlg_status write_configuration(zlgi_buf *text, const zlgi_extension *codec,
+                                      zlg_error *err)
+{
+    const char *separator = "";
+    ZLGI_TRY(zlgi_meta_append(text, ",\"configuration\":{", err));
+    const zlgi_json *member = codec->configuration->items;
+    for (; member; member = member->next) {
+        ZLGI_TRY(zlgi_meta_append(text, separator, err));
+        ZLGI_TRY(zlgi_json_write_string(text, member->name, member->n_name, err));
+        ZLGI_TRY(zlgi_meta_append(text, ":", err));
+        if (holds_codecs(member))
+            ZLGI_TRY(write_list(text, member, member->name, err));
+        else
+            ZLGI_TRY(zlgi_json_write(member, 0, text, err));
+        separator = ",";
+    }
+    if (zlgi_json_is(codec->name, SHARDING) &&
+        zlgi_json_get(codec->configuration, "index_location") == NULL)
+        ZLGI_TRY(zlgi_buf_printf(text, err, "%s\"index_location\":\"end\"", separator));
+    return zlgi_meta_append(text, "}", err);
+}
+
+static zlg_status write_codec(zlgi_buf *text, const zlgi_json *value, const char *what,
+                              zlg_error *err)
+{
+    zlgi_extension codec;
+    ZLGI_TRY(zlgi_meta_extension(value, what, &codec, err));
+    if (!codec.must_understand)
+        return zlgi_fail(err, ZLG_USAGE,
+                         "codec %s has must_understand false: a codec that may be skipped "
+                         "cannot be written",
+                         zlgi_meta_brief(codec.name).text);
+    ZLGI_TRY(zlgi_meta_append(text, "{\"name\":", err));
+    ZLGI_TRY(zlgi_json_write(codec.name, 0, text, err));
+    if (codec.configuration)
+        ZLGI_TRY(write_configuration(text, &codec, err));
+    return zlgi_meta_append(text, "}", err);
+}
+
+static zlg_status write_list(zlgi_buf *text, const zlgi_json *list, const char *what,
+                             zlg_error *err)
+{
+    const char *separator = "[";
+    for (const zlgi_json *item = list->items; item; item = item->next) {
+        ZLGI_TRY(zlgi_meta_append(text, separator, err));
+        ZLGI_TRY(write_codec(text, item, what, err));
+        separator = ",";
+    }
+    return zlgi_meta_append(text, list->n_items ? "]" : "[]", err);
+}
+
+static zlg_status write_default(zlgi_buf *text, const zlgi_dtype *dtype, zlg_error *err)
+{
+    const char *to_bytes = "{\"name\":\"bytes\"}";
+    if (dtype->type == ZLG_STRING)
+        to_bytes = "{\"name\":\"vlen-utf8\"}";
+    else if (dtype->type == ZLG_BYTES)
+        to_bytes = "{\"name\":\"vlen-bytes\"}";
+    else if (zlgi_dtype_has_order(dtype))
+        to_bytes = "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}";
+    return zlgi_buf_printf(text, err,
+                           "[%s,{\"name\":\"zstd\",\"configuration\":{\"level\":0,"
+                           "\"checksum\":false}}]",
+                           to_bytes);
+}
+
+static bool has_sharding(const zlgi_json *codecs)
+{
+    for (const zlgi_json *item = codecs->items; item; item = item->next) {
+        const zlgi_json *name =
+            item->type == ZLGI_JSON_OBJECT ? zlgi_json_get(item, "name") : item;
+        if (zlgi_json_is(name, SHARDING))
+            return true;
+    }
+    return false;
+}
+
+static zlg_status write_chain(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
+                              const zlgi_json *codecs, zlg_error *err)
+{
+    return codecs ? write_list(writer->text, codecs, "codecs", err)
+                  : write_default(writer->text, dtype, err);
+}
+
+static zlg_status write_shard(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
+                              const zlgi_json *codecs, zlg_error *err)
+{
+    const zlg_array_spec *spec = writer->spec;
+    const char *location = spec->index_location ? spec->index_location : "end";
+    if (strcmp(location, "end") != 0 && strcmp(location, "start") != 0)
+        return zlgi_fail(err, ZLG_USAGE,
+                         "index_location is \"%.40s\", expected \"start\" or "
+                         "\"end\"",
+                         location);
+    ZLGI_TRY(
+        zlgi_buf_printf(writer->text, err,
+                        "[{\"name\":\"%s\",\"configuration\":{\"chunk_shape\":", SHARDING));
+    ZLGI_TRY(zlgi_meta_write_lengths(writer, spec->chunk_shape, 1, "chunk_shape", err));
+    ZLGI_TRY(zlgi_meta_append(writer->text, ",\"codecs\":", err));
+    ZLGI_TRY(write_chain(writer, dtype, codecs, err));
+    return zlgi_buf_printf(writer->text, err,
+                           ",\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":"
+                           "{\"endian\":\"little\"}},{\"name\":\"crc32c\"}],"
+                           "\"index_location\":\"%s\"}}]",
+                           location);
+}
+
+zlg_status zlgi_meta_write_codecs(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
+                                  zlg_error *err)
+{
+    const zlg_array_spec *spec = writer->spec;
+    const zlgi_json *codecs = NULL;
+    if (spec->codecs) {
+        ZLGI_TRY(zlgi_meta_spec_json(writer, spec->codecs, "codecs", &codecs, err));
+        ZLGI_TRY(zlgi_meta_check_codecs(codecs, err));
+    }
+    if (spec->chunk_shape && !(codecs && has_sharding(codecs)))
+        return write_shard(writer, dtype, codecs, err);
+    if (spec->index_location)
+        return zlgi_fail(err, ZLG_USAGE, "index_location is given, but %s",
+                         spec->chunk_shape ? "the codecs make shards of their own"
+                                           : "no chunk_shape that makes shards");
+    return write_chain(writer, dtype, codecs, err);
+}
