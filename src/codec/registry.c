@@ -9,6 +9,21 @@
 #else
 #define IF_BLOSC(built, missing) missing
 #endif
+#if ZELLIGE_HAVE_LZ4
+#define IF_LZ4(built, missing) built
+#else
+#define IF_LZ4(built, missing) missing
+#endif
+#if ZELLIGE_HAVE_BZ2
+#define IF_BZ2(built, missing) built
+#else
+#define IF_BZ2(built, missing) missing
+#endif
+#if ZELLIGE_HAVE_LZMA
+#define IF_LZMA(built, missing) built
+#else
+#define IF_LZMA(built, missing) missing
+#endif
 
 /* HAVE(codec); LACK(v3 name, numcodecs id, library) for one that is not built in. */
 #define CODECS(HAVE, LACK)                                                                 \
@@ -20,6 +35,15 @@
     HAVE(zlib)                                                                             \
     HAVE(zstd)                                                                             \
     IF_BLOSC(HAVE(blosc), LACK("blosc", "blosc", "c-blosc"))                               \
+    IF_LZ4(HAVE(lz4), LACK(NULL, "lz4", "liblz4"))                                         \
+    IF_BZ2(HAVE(bz2), LACK(NULL, "bz2", "libbz2"))                                         \
+    IF_LZMA(HAVE(lzma), LACK(NULL, "lzma", "liblzma"))                                     \
+    HAVE(shuffle)                                                                          \
+    HAVE(adler32)                                                                          \
+    HAVE(crc32)                                                                            \
+    HAVE(fletcher32)                                                                       \
+    HAVE(jenkins_lookup3)                                                                  \
+    HAVE(base64)                                                                           \
     LACK(NULL, "pcodec", "pcodec")
 
 #define DECLARE(codec) extern const zlgi_codec zlgi_codec_##codec;
