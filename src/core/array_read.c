@@ -3,8 +3,7 @@
  */
 #include "core/core.h"
 
-/* Options of an older caller are shorter: what it does not know is zero. */
-static const zlg_call *read_call(const zlg_call *given, zlg_call *room)
+const zlg_call *zlgi_call_read(const zlg_call *given, zlg_call *room)
 {
     if (!given)
         return NULL;
@@ -70,7 +69,7 @@ zlg_status zlg_read_many(const zlg_read *reads, size_t n_reads, const zlg_call *
     zlg_call room;
     zlgi_request one;
     zlgi_engine *engine = &reads[0].array->store->ctx->engine;
-    call = read_call(call, &room);
+    call = zlgi_call_read(call, &room);
     if (n_reads == 1)
         return read_list(engine, &one, reads, 1, call, err);
     size_t n_bytes;
@@ -97,7 +96,7 @@ zlg_status zlg_array_read_varlen(zlg_array *array, const zlg_selection *selectio
     zlgi_request request = {.source = &array->source, .selection = selection};
     zlg_status status =
         zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out,
-                                read_call(call, &room), err);
+                                zlgi_call_read(call, &room), err);
     out->ctx = array->store->ctx;
     return within_array(array, status, err);
 }

@@ -85,6 +85,9 @@ zlg_status zlgi_group_new(zlg_store *store, const char *path, zlg_group **out, z
 zlg_status zlgi_group_build(zlg_group *group, const zlgi_node_documents *documents,
                             zlg_error *err);
 
+/* Options of an older caller are shorter: what it does not know is zero. NULL stays. */
+const zlg_call *zlgi_call_read(const zlg_call *given, zlg_call *room);
+
 /* A key below a path: "path/name", or "name" for the root. */
 enum { ZLGI_NAME_MAX = 4096 };
 zlg_status zlgi_join(const char *path, const char *name, char out[ZLGI_NAME_MAX],

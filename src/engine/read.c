@@ -296,7 +296,7 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     return status;
 }
 
-static void forget_after_fork(zlgi_engine *engine)
+void zlgi_engine_after_fork(zlgi_engine *engine)
 {
     uint64_t generation = zlgi_pool_generation(engine->pool);
     if (generation == engine->generation)
@@ -310,7 +310,7 @@ static void forget_after_fork(zlgi_engine *engine)
 zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                             const zlg_call *call, zlg_error *err)
 {
-    forget_after_fork(engine);
+    zlgi_engine_after_fork(engine);
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
     zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
@@ -378,7 +378,7 @@ static zlg_status read_views(zlgi_job *job, const zlgi_request *request, zlg_var
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,
                                    zlg_varlen *out, const zlg_call *call, zlg_error *err)
 {
-    forget_after_fork(engine);
+    zlgi_engine_after_fork(engine);
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
     zlgi_arena_init(&job.plan.arena, engine->alloc); /* the plan may never be made */
