@@ -19,12 +19,12 @@ typedef struct zlgi_array_meta {
     zlgi_key_encoding key_encoding;
     const zlgi_dtype *dtype;
     zlgi_fill fill;
-    const zlgi_json *codecs;                 /* v3: the list */
-    const zlgi_json *filters, *compressor;   /* v2: list / object, or NULL */
-    bool order_f;                            /* v2 */
+    const zlgi_json *codecs;                   /* v3: the list */
+    const zlgi_json *filters, *compressor;     /* v2: list / object, or NULL */
+    bool order_f;                              /* v2 */
     const char *dimension_names[ZLG_MAX_RANK]; /* v3; NULL entries unnamed */
-    const zlgi_json *attributes;             /* an object, or NULL */
-    const zlgi_json *document;               /* as parsed, unknown fields and all */
+    const zlgi_json *attributes;               /* an object, or NULL */
+    const zlgi_json *document;                 /* as parsed, unknown fields and all */
 } zlgi_array_meta;
 
 typedef struct zlgi_group_meta {
