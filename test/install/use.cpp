@@ -1,0 +1,2 @@
+/* The header is C++ too. */
+#include "use.c"
