@@ -111,6 +111,18 @@ zlg_status zlgi_fill_put(const zlgi_fill *bytes, bool exact, size_t n_bytes,
     return ZLG_OK;
 }
 
+zlg_status zlgi_fill_stored(zlgi_arena *arena, const zlgi_dtype *dtype,
+                            const zlgi_json *json, bool exact, uint8_t *element,
+                            zlg_error *err)
+{
+    zlgi_fill bytes;
+    ZLGI_TRY(zlgi_fill_base64(arena, json, &bytes, err));
+    ZLGI_TRY(zlgi_fill_put(&bytes, exact, dtype->n_bytes, element, err));
+    zlgi_dtype_swap_leaves(dtype, element);
+    zlgi_dtype_normalize(dtype, element, 1);
+    return ZLG_OK;
+}
+
 /* The character that a valid run of 1 to 4 bytes is. */
 static uint32_t decode_character(const uint8_t *text, size_t n)
 {

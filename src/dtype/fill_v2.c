@@ -74,23 +74,11 @@ static zlg_status parse_time(const zlgi_json *json, uint8_t *element, zlg_error 
     return ZLG_OK;
 }
 
-/* Bytes in base64, in the order in which the store has them. */
-static zlg_status parse_stored(zlgi_arena *arena, const zlgi_dtype *dtype,
-                               const zlgi_json *json, bool exact, uint8_t *element,
-                               zlg_error *err)
-{
-    zlgi_fill bytes;
-    ZLGI_TRY(zlgi_fill_base64(arena, json, &bytes, err));
-    ZLGI_TRY(zlgi_fill_put(&bytes, exact, dtype->n_bytes, element, err));
-    zlgi_dtype_swap_leaves(dtype, element);
-    return ZLG_OK;
-}
-
 static zlg_status parse_complex(zlgi_arena *arena, const zlgi_dtype *dtype,
                                 const zlgi_json *json, uint8_t *element, zlg_error *err)
 {
     if (json->type == ZLGI_JSON_STRING)
-        return parse_stored(arena, dtype, json, true, element, err);
+        return zlgi_fill_stored(arena, dtype, json, true, element, err);
     if (json->type != ZLGI_JSON_ARRAY || json->n_items != 2)
         return parse_float(dtype->part, json, element, err);
     for (const zlgi_json *part = json->items; part != NULL; part = part->next) {
@@ -120,12 +108,12 @@ static zlg_status parse_element(zlgi_arena *arena, const zlgi_dtype *dtype,
         return parse_time(&number, element, err);
     case ZLGI_OCTETS:
         return is_zero(json) ? ZLG_OK
-                             : parse_stored(arena, dtype, json, false, element, err);
+                             : zlgi_fill_stored(arena, dtype, json, false, element, err);
     case ZLGI_CODE_POINTS:
         return is_zero(json) ? ZLG_OK : zlgi_fill_text(json, dtype->n_bytes, element, err);
     case ZLGI_RECORDS:
         return is_zero(json) ? ZLG_OK
-                             : parse_stored(arena, dtype, json, true, element, err);
+                             : zlgi_fill_stored(arena, dtype, json, true, element, err);
     case ZLGI_VARIABLE:
         break;
     }

@@ -84,22 +84,12 @@ static zlg_status parse_octets(zlgi_arena *arena, size_t n_bytes, const zlgi_jso
 static zlg_status parse_element(zlgi_arena *arena, const zlgi_dtype *dtype,
                                 const zlgi_json *json, uint8_t *element, zlg_error *err);
 
-/* `structured` is the old name of `struct`, with the packed bytes in base64. */
-static zlg_status parse_packed(zlgi_arena *arena, const zlgi_dtype *dtype,
-                               const zlgi_json *json, uint8_t *element, zlg_error *err)
-{
-    zlgi_fill bytes;
-    ZLGI_TRY(zlgi_fill_base64(arena, json, &bytes, err));
-    ZLGI_TRY(zlgi_fill_put(&bytes, true, dtype->n_bytes, element, err));
-    zlgi_dtype_swap_leaves(dtype, element);
-    return ZLG_OK;
-}
-
 static zlg_status parse_record(zlgi_arena *arena, const zlgi_dtype *dtype,
                                const zlgi_json *json, uint8_t *element, zlg_error *err)
 {
+    /* The old name of `struct` had the packed bytes in base64. */
     if (json->type == ZLGI_JSON_STRING && strcmp(dtype->v3_name, "structured") == 0)
-        return parse_packed(arena, dtype, json, element, err);
+        return zlgi_fill_stored(arena, dtype, json, true, element, err);
     if (json->type != ZLGI_JSON_OBJECT)
         return zlgi_json_refuse(json, "an object with all fields", err);
     /* The members mostly stand in the order of the fields. */

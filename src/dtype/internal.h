@@ -96,6 +96,10 @@ zlg_status zlgi_fill_list(zlgi_arena *arena, const zlgi_json *json, zlgi_fill *o
 /* Those bytes as an element of n_bytes; fewer are padded with NULs unless exact. */
 zlg_status zlgi_fill_put(const zlgi_fill *bytes, bool exact, size_t n_bytes,
                          uint8_t *element, zlg_error *err);
+/* Bytes in base64, in the order of the leaves: a record as version 2 stores it. */
+zlg_status zlgi_fill_stored(zlgi_arena *arena, const zlgi_dtype *dtype,
+                            const zlgi_json *json, bool exact, uint8_t *element,
+                            zlg_error *err);
 /* A string as UTF-32, padded with NULs; as UTF-8 of any length. */
 zlg_status zlgi_fill_text(const zlgi_json *json, size_t n_bytes, uint8_t *element,
                           zlg_error *err);

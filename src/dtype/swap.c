@@ -211,6 +211,8 @@ void zlgi_swap_apply(const zlgi_swap *swap, uint8_t *elements, size_t n, size_t 
 
 void zlgi_dtype_swap_leaves(const zlgi_dtype *dtype, uint8_t *element)
 {
+    if (dtype->n_bytes == 0)
+        return;
     uint32_t width = word_width(dtype);
     if (width > 1 && dtype->big_endian != ZLGI_HOST_BIG_ENDIAN)
         reverse_portable(element, 1, 0, width, dtype->n_bytes / width);

@@ -73,6 +73,12 @@ static zlg_status write_base64(const uint8_t *data, size_t n, zlgi_buf *out, zlg
     return put(out, "\"", err);
 }
 
+/* Empty text may be NULL. */
+static zlg_status write_string(const uint8_t *text, size_t n, zlgi_buf *out, zlg_error *err)
+{
+    return zlgi_json_write_string(out, n > 0 ? (const char *)text : "", n, err);
+}
+
 static zlg_status write_octets(text_form form, const zlgi_dtype *dtype,
                                const uint8_t *element, zlgi_buf *out, zlg_error *err)
 {
@@ -131,7 +137,7 @@ static zlg_status write_text(const uint8_t *element, size_t n_bytes, zlgi_buf *o
             n_significant = text.n;
     }
     if (status == ZLG_OK)
-        status = zlgi_json_write_string(out, (const char *)text.data, n_significant, err);
+        status = write_string(text.data, n_significant, out, err);
     zlgi_buf_reset(&text);
     return status;
 }
@@ -209,7 +215,7 @@ static zlg_status write_varlen(text_form form, const zlgi_dtype *dtype, const ui
                                size_t n, zlgi_buf *out, zlg_error *err)
 {
     if (dtype->type == ZLG_STRING)
-        return zlgi_json_write_string(out, (const char *)data, n, err);
+        return write_string(data, n, out, err);
     if (dtype->type == ZLG_BYTES)
         return write_base64(data, n, out, err);
     if (form == FORM_SHOWN)
