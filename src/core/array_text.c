@@ -202,3 +202,19 @@ zlg_status zlg_array_format(zlg_array *array, const void *elements, size_t n, in
     zlgi_buf_reset(&buf);
     return status;
 }
+
+/* ------------------------------------------------------------------ plans */
+
+zlg_status zlg_array_explain(zlg_array *array, const zlg_selection *selection, int resolve,
+                             int64_t max_objects, zlg_text *out, zlg_error *err)
+{
+    zlgi_request request = {.source = &array->source, .selection = selection};
+    zlgi_buf buf;
+    zlgi_buf_init(&buf, array->store->alloc);
+    zlg_status status = zlgi_engine_explain(&array->store->ctx->engine, &request,
+                                            resolve != 0, max_objects, &buf, err);
+    if (status == ZLG_OK)
+        status = zlgi_buf_take_text(&buf, array->store->ctx, out, err);
+    zlgi_buf_reset(&buf);
+    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
+}

@@ -97,8 +97,20 @@ typedef struct zlgi_job {
     void (*run_task)(zlgi_worker *worker, uint64_t object, int block);
 } zlgi_job;
 
+/* What a read would do, noted instead of done (explain.c). */
+typedef struct zlgi_trace_range {
+    uint64_t offset, n_bytes, n_chunks;
+} zlgi_trace_range;
+typedef struct zlgi_trace {
+    zlgi_buf ranges; /* of zlgi_trace_range */
+    uint64_t n_chunks, n_direct, n_empty;
+} zlgi_trace;
+zlg_status zlgi_trace_add(zlgi_trace *trace, uint64_t offset, uint64_t n_bytes,
+                          uint64_t n_chunks, zlg_error *err);
+
 struct zlgi_worker {
     zlgi_job *job;
+    zlgi_trace *trace; /* NULL: do it */
     zlgi_scratch *scratch;
     zlgi_arena *keep;
     zlg_stats stats;
@@ -122,6 +134,10 @@ zlg_status zlgi_worker_check(zlgi_worker *worker);
 void zlgi_worker_fail(zlgi_worker *worker, zlg_status status, uint64_t piece);
 /* False when a failure below makes the piece pointless. */
 bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece);
+
+/* read.c: the uses of a planned object, in coordinates of its box. */
+zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
+                            zlgi_uses *out, zlg_error *err);
 
 /* ------------------------------------------------------------------ fetching (fetch.c) */
 

@@ -102,15 +102,19 @@ static zlg_status read_use(raw_reader *reader, zlgi_use *use)
     int widest;
     ZLGI_TRY(zlgi_worker_check(reader->worker));
     measure(reader, use, &first, &span, &wanted, &widest);
-    if (span == wanted && same_strides(reader, use)) {
+    bool direct = span == wanted && same_strides(reader, use);
+    bool close = span <= ZLGI_RUN_BYTES && span - wanted <= wanted + ZLGI_GAP_BYTES;
+    if (reader->worker->trace && (direct || widest < 0 || close))
+        return zlgi_trace_add(reader->worker->trace, reader->range->offset + first, span, 1,
+                              reader->err);
+    if (direct) {
         ZLGI_TRY(zlgi_fetch_into(reader->worker, reader->range, first, (size_t)span,
                                  use->memory, reader->err));
         zlgi_unit_finish(reader->chain, reader->source, use->memory, (size_t)span);
         reader->worker->n_done += span;
         return ZLG_OK;
     }
-    if (widest < 0 ||
-        (span <= ZLGI_RUN_BYTES && span - wanted <= wanted + ZLGI_GAP_BYTES)) {
+    if (widest < 0 || close) {
         reader->worker->n_done += wanted;
         return read_span(reader, use, first, span);
     }
@@ -153,6 +157,11 @@ static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf 
              end++)
             last = points[end].offset;
         const uint8_t *bytes;
+        if (reader->worker->trace) {
+            ZLGI_TRY(zlgi_trace_add(reader->worker->trace, reader->range->offset + first,
+                                    last - first + item, 1, reader->err));
+            continue;
+        }
         ZLGI_TRY(zlgi_worker_check(reader->worker));
         ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first,
                             (size_t)(last - first) + item, reader->buf, &bytes,

@@ -22,7 +22,7 @@ zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err)
 }
 
 /* The uses of an object, in coordinates of its box. */
-static zlg_status object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
+zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
                               zlgi_uses *out, zlg_error *err)
 {
     for (size_t i = 0; i < planned->n_records; i++) {
@@ -188,7 +188,7 @@ static zlg_status read_task(task *t, zlgi_uses *uses, zlg_error *err)
     ZLGI_TRY(zlgi_plan_key(t->source, t->planned.coordinates, t->key, err));
     t->range = (zlgi_range){.store = t->source->store, .key = t->key,
                             .hash = zlgi_cache_hash(t->key)};
-    ZLGI_TRY(object_uses(&worker->job->plan, &t->planned, uses, err));
+    ZLGI_TRY(zlgi_object_uses(&worker->job->plan, &t->planned, uses, err));
     return worker->job->n_blocks > 1 ? read_shared(t, uses, err) : read_alone(t, uses, err);
 }
 

@@ -292,12 +292,30 @@ static zlg_status try_piece(shard_reader *reader, const piece *p, const zlgi_ran
     return ZLG_OK;
 }
 
+/* Notes a run instead of reading it. */
+static zlg_status trace_run(shard_reader *reader, const piece *pieces, size_t n,
+                            uint64_t offset, uint64_t n_bytes)
+{
+    zlgi_trace *trace = reader->worker->trace;
+    const zlgi_level *inner = reader->level->inner;
+    for (size_t i = 0; i < n; i++) {
+        ZLGI_TRY(set_piece_uses(reader, &pieces[i]));
+        trace->n_direct += !inner->sharding && reader->piece_uses.n == 1 &&
+                           zlgi_use_matches(zlgi_uses_at(&reader->piece_uses, 0),
+                                            inner->shape, inner->box->strides);
+    }
+    trace->n_chunks += n;
+    return zlgi_trace_add(trace, reader->range->offset + offset, n_bytes, n, reader->err);
+}
+
 /* Reads pieces[0..n), which lie close together, in one request. */
 static zlg_status read_run(shard_reader *reader, const piece *pieces, size_t n)
 {
     uint64_t offset = pieces[0].offset, end = offset;
     for (size_t i = 0; i < n; i++)
         end = ZLGI_MAX(end, pieces[i].offset + pieces[i].n_bytes);
+    if (reader->worker->trace)
+        return trace_run(reader, pieces, n, offset, end - offset);
     zlgi_range range = *reader->range;
     const zlgi_level *inner = reader->level->inner;
     bool in_memory = range.memory || range.object->view;
@@ -360,6 +378,10 @@ static zlg_status take_piece(shard_reader *reader, piece p, size_t *n_ring)
 {
     p.offset = reader->index[2 * p.chunk];
     p.n_bytes = reader->index[2 * p.chunk + 1];
+    if (p.offset == ZLGI_EMPTY && reader->worker->trace) {
+        reader->worker->trace->n_empty++;
+        return ZLG_OK;
+    }
     if (p.offset == ZLGI_EMPTY) {
         ZLGI_TRY(set_piece_uses(reader, &p));
         zlgi_unit_fill(reader->worker, reader->source, &reader->piece_uses);

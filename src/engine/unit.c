@@ -168,8 +168,16 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
     zlgi_level_box room;
     const zlgi_level_box *box;
     ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room, &box, err));
+    if (worker->trace) {
+        worker->trace->n_chunks++;
+        worker->trace->n_direct += uses->n == 1 && !zlgi_dtype_is_varlen(source->dtype) &&
+                                   zlgi_use_matches(zlgi_uses_at(uses, 0), shape,
+                                                    box->strides);
+    }
     if (level->raw && !range->memory && !range->object->view)
         return zlgi_raw_read(worker, source, level, box, shape, range, uses, err);
+    if (worker->trace)
+        return zlgi_trace_add(worker->trace, range->offset, range->n_bytes, 1, err);
     size_t n_bytes = box->layout.edge[level->chain->n_folded].n_bytes;
     uint64_t need = n_bytes == ZLGI_UNKNOWN ? 0 : n_bytes;
     if (range->object && range->n_bytes != ZLGI_SIZE_UNKNOWN)
