@@ -106,8 +106,8 @@ typedef struct zlgi_fill {
     size_t n;
 } zlgi_fill;
 /* v3 rules (format.md §4, §12.2); v2 rules (§15.4: null, base64, text numbers ...). The
- * base64 of a "structured" record is taken as little-endian; where the codecs are big-endian
- * the caller swaps it. */
+ * base64 of a "structured" record is taken as little-endian: who knows that its codecs are
+ * big-endian swaps it. */
 zlg_status zlgi_fill_parse_v3(zlgi_arena *arena, const zlgi_dtype *dtype,
                               const zlgi_json *json, zlgi_fill *out, zlg_error *err);
 zlg_status zlgi_fill_parse_v2(zlgi_arena *arena, const zlgi_dtype *dtype,
@@ -122,8 +122,8 @@ zlg_status zlgi_fill_write_v3(const zlgi_dtype *dtype, const uint8_t *element, s
 zlg_status zlgi_fill_write_v2(const zlgi_dtype *dtype, const uint8_t *element, size_t n,
                               zlgi_buf *out, zlg_error *err);
 /* A native element for people and JSON readers: numbers; "NaN", "Infinity"; micro floats
- * as numbers; times as integers ("NaT"); records as lists; fixed text without its NULs; byte
- * strings as base64. */
+ * as numbers; times as integers ("NaT"); records as lists; fixed text without its NULs;
+ * byte strings as base64. */
 zlg_status zlgi_value_write(const zlgi_dtype *dtype, const uint8_t *element, size_t n,
                             zlgi_buf *out, zlg_error *err);
 
@@ -131,7 +131,8 @@ zlg_status zlgi_value_write(const zlgi_dtype *dtype, const uint8_t *element, siz
  * One element of a numeric type (part of a complex) to and from wide forms. Exact for
  * every micro float, float16, bfloat16. */
 double zlgi_number_to_double(zlg_type type, const void *element);
-/* Rounds to nearest even; infinities where the type has them, NaN otherwise as the type can. */
+/* Rounds to nearest even. What a float type lacks becomes its NaN, or where it has none
+ * its largest value (infinities) and -0 (NaN); integers stop at their ends, NaN is 0. */
 void zlgi_number_from_double(zlg_type type, double value, void *element);
 bool zlgi_type_is_integer(zlg_type type); /* bool excluded */
 bool zlgi_type_is_signed(zlg_type type);

@@ -275,7 +275,7 @@ zlg_status zlgi_dtype_parse_v2(zlgi_arena *arena, const zlgi_json *json, int max
     return zlgi_within(err, parse(&parser, json, out, is_object, err), "dtype");
 }
 
-/* ------------------------------------------------------------------ codec configurations */
+/* ------------------------------------------------------------------ for codecs */
 
 zlg_status zlgi_dtype_parse_numpy(zlgi_arena *arena, const char *text,
                                   const zlgi_dtype **out, zlg_error *err)

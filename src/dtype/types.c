@@ -77,7 +77,8 @@ static const zlgi_float_layout layouts[] = {
     [ZLG_FLOAT8_E8M0FNU]     = {8,  8, 0, 127,  false, true,  false, false, false, 0xff},
     [ZLG_BFLOAT16]           = {16, 8, 7, 127,  true,  true,  true,  true,  true,  0x7fc0},
     [ZLG_FLOAT16]            = {16, 5, 10, 15,  true,  true,  true,  true,  true,  0x7e00},
-    [ZLG_FLOAT32]            = {32, 8, 23, 127, true,  true,  true,  true,  true,  0x7fc00000},
+    [ZLG_FLOAT32]            = {32, 8, 23, 127, true,  true,  true,  true,  true,
+                                0x7fc00000},
     [ZLG_FLOAT64]            = {64, 11, 52, 1023, true, true, true,  true,  true,
                                 UINT64_C(0x7ff8000000000000)},
 };
