@@ -16,7 +16,8 @@ static zlg_status configure_v3(const zlgi_dtype *dtype, const zlgi_json *configu
     ZLGI_TRY(zlgi_config_choice(configuration, "endian", choices, -1, &endian, err));
     if (endian < 0 && zlgi_dtype_has_order(dtype)) {
         /* The legacy spelling of struct was written without, and means little. */
-        if (!dtype->v3_name || strcmp(dtype->v3_name, "structured") != 0)
+        bool structured = dtype->v3_name && strcmp(dtype->v3_name, "structured") == 0;
+        if (!structured && !env->no_endian)
             return zlgi_fail(
                 err, ZLG_METADATA,
                 "\"endian\" is missing, and an element has more than one byte");

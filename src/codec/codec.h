@@ -79,6 +79,7 @@ typedef struct zlgi_codec_env {
     bool v2;         /* version 2 document: numcodecs configuration */
     int depth;       /* sharding levels above this chain */
     bool writing;    /* strict: made for a new array */
+    bool no_endian;  /* `bytes` may leave endian out; it means little then */
 } zlgi_codec_env;
 
 /* Where a decoder puts its result. */

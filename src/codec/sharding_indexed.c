@@ -30,7 +30,8 @@ static zlg_status read_chunk_shape(const zlgi_json *value, zlgi_sharding *shardi
 
 /* The index is an array of its own; its size must follow from its shape alone. */
 static zlg_status read_index_chain(const zlgi_json *configuration, zlgi_sharding *sharding,
-                                   const zlgi_codec_env *env, zlg_error *err)
+                                   const zlgi_codec_env *env, bool has_order,
+                                   zlg_error *err)
 {
     static const uint8_t zero[8];
     if (sharding->rank == ZLG_MAX_RANK)
@@ -42,6 +43,8 @@ static zlg_status read_index_chain(const zlgi_json *configuration, zlgi_sharding
     };
     zlgi_codec_env inner = *env;
     inner.depth++;
+    /* Writers that leave endian out where elements are single bytes do so here too. */
+    inner.no_endian = !env->writing && !has_order;
     ZLGI_TRY(zlgi_chain_parse(&inner, zlgi_json_get(configuration, "index_codecs"), &from,
                               &sharding->index_chain, err));
     int64_t shape[ZLG_MAX_RANK];
@@ -76,7 +79,8 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
     zlg_status status = zlgi_chain_parse(&inner, zlgi_json_get(configuration, "codecs"),
                                          &step->from, &sharding->chain, err);
     ZLGI_TRY(zlgi_within(err, status, "inner chunk"));
-    status = read_index_chain(configuration, sharding, env, err);
+    status = read_index_chain(configuration, sharding, env,
+                              zlgi_dtype_has_order(step->from.dtype), err);
     return zlgi_within(err, status, "index");
 }
 
