@@ -32,7 +32,7 @@ static bool is_mapped(size_t n_bytes)
  * when there is no such number. */
 static size_t mapped_bytes(size_t n_bytes)
 {
-    enum { PAGE = 4096 };
+    enum { PAGE = 1 << 16 }; /* no system has larger small pages */
     size_t tail = n_bytes % ZLGI_HUGE_PAGE;
     size_t unit = tail > ZLGI_HUGE_PAGE / 2 ? ZLGI_HUGE_PAGE : PAGE;
     size_t rounded;
