@@ -101,7 +101,7 @@ ZLG_API const char *zlg_status_name(zlg_status status);
 ZLG_API int zlg_status_exit_code(zlg_status status);
 /* "0.1.0" */
 ZLG_API const char *zlg_version(void);
-/* One line per optional library, "name version\n": zstd, libdeflate, blosc ... Static. */
+/* The compression libraries that are built in, one name a line: "zstd\nlibdeflate\n...". */
 ZLG_API const char *zlg_build_info(void);
 
 /* ------------------------------------------------------------------ context
@@ -280,6 +280,12 @@ typedef struct zlg_open_options {
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_kind(zlg_store *store, const char *path,
                                               const zlg_open_options *options, zlg_node *out,
                                               zlg_error *err);
+/* What lies at a path, and its document (v2: with "attributes" added) without opening it:
+ * so also of an array whose type or codecs are not known here. NULL out_kind is fine. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_node_metadata(zlg_store *store, const char *path,
+                                                  const zlg_open_options *options,
+                                                  zlg_node *out_kind, zlg_text *out,
+                                                  zlg_error *err);
 
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_open(zlg_store *store, const char *path,
                                                const zlg_open_options *options,
