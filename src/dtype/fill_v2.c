@@ -40,7 +40,7 @@ static zlg_status parse_float(zlg_type type, const zlgi_json *json, void *elemen
     return zlgi_json_refuse(json, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"", err);
 }
 
-/* 3.0 and 1e3 are integers, too; beyond 2^53 the decimal might have been another one. */
+/* 3.0 and 1e3 are integers, too; from 2^53 on the decimal might have been another one. */
 static zlg_status parse_integer(zlg_type type, const zlgi_json *json, void *element,
                                 zlg_error *err)
 {
@@ -49,7 +49,7 @@ static zlg_status parse_integer(zlg_type type, const zlgi_json *json, void *elem
     char text[24];
     zlgi_json whole = *json;
     if (!zlgi_json_i64(json, &integer) && zlgi_json_double(json, &value) &&
-        value >= -0x1p53 && value <= 0x1p53 && value == (double)(int64_t)value) {
+        value > -0x1p53 && value < 0x1p53 && value == (double)(int64_t)value) {
         int n = snprintf(text, sizeof(text), "%" PRId64, (int64_t)value);
         whole = (zlgi_json){.type = ZLGI_JSON_NUMBER, .text = text, .n_text = (uint32_t)n};
     }
