@@ -372,30 +372,34 @@ static inline int64_t ceil_div(int64_t a, int64_t b)
     return b == 1 ? a : (a + b - 1) / b;
 }
 
-zlgi_use_axis zlgi_use_axis_cut(const zlgi_use_axis *axis, int64_t start, int64_t length,
-                                ptrdiff_t *shift)
+/* Field by field into out: a struct on its way through the stack would stall the store
+ * buffer, and this runs once per axis of every inner chunk. */
+static inline ptrdiff_t cut_axis(const zlgi_use_axis *axis, int64_t start, int64_t length,
+                                 zlgi_use_axis *out)
 {
-    zlgi_use_axis out = *axis;
-    *shift = 0;
+    out->step = axis->step;
+    out->stride = axis->stride;
     if (axis->list) {
         int64_t first = lower_bound(axis->list, axis->count, axis->base + start);
         int64_t end = first + lower_bound(axis->list + first, axis->count - first,
                                           axis->base + start + length);
-        out.list += first;
-        out.place += first;
-        out.count = end - first;
-        out.base += start;
-        return out;
+        out->start = 0;
+        out->list = axis->list + first;
+        out->place = axis->place + first;
+        out->count = end - first;
+        out->base = axis->base + start;
+        return 0;
     }
     int64_t first = start > axis->start ? ceil_div(start - axis->start, axis->step) : 0;
     int64_t end = start + length > axis->start
                       ? ceil_div(start + length - axis->start, axis->step)
                       : 0;
     end = ZLGI_MIN(end, axis->count);
-    out.count = end > first ? end - first : 0;
-    out.start = axis->start + first * axis->step - start;
-    *shift = first * axis->stride;
-    return out;
+    out->count = end > first ? end - first : 0;
+    out->start = axis->start + first * axis->step - start;
+    out->list = out->place = NULL;
+    out->base = 0;
+    return first * axis->stride;
 }
 
 bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shape,
@@ -405,11 +409,9 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
     out->points = false;
     uint8_t *memory = use->memory;
     for (int i = 0; i < use->rank; i++) {
-        ptrdiff_t shift;
-        out->axis[i] = zlgi_use_axis_cut(&use->axis[i], start[i], shape[i], &shift);
+        memory += cut_axis(&use->axis[i], start[i], shape[i], &out->axis[i]);
         if (out->axis[i].count == 0)
             return false;
-        memory += shift;
     }
     out->memory = memory;
     return true;
