@@ -115,7 +115,7 @@ zlg_status zlgi_fill_stored(zlgi_arena *arena, const zlgi_dtype *dtype,
                             const zlgi_json *json, bool exact, uint8_t *element,
                             zlg_error *err)
 {
-    zlgi_fill bytes;
+    zlgi_fill bytes = {.n = 0};
     ZLGI_TRY(zlgi_fill_base64(arena, json, &bytes, err));
     ZLGI_TRY(zlgi_fill_put(&bytes, exact, dtype->n_bytes, element, err));
     zlgi_dtype_swap_leaves(dtype, element);
