@@ -18,7 +18,8 @@ enum {
     FORMAT_SHIFT = 5,
     MOST_STREAMS = 16,     /* a larger typesize is not split */
     SMALLEST_STREAM = 128, /* nor is a block of smaller streams */
-    OFFSET_BYTES = 4
+    OFFSET_BYTES = 4,
+    SIZE_BYTES = 4
 };
 
 static const char *const formats[] = {"blosclz", "lz4", "snappy", "zlib", "zstd"};
@@ -73,33 +74,37 @@ zlg_status zlgi_blosc_open(zlgi_bytes in, zlgi_blosc *out, zlg_error *err)
     return ZLG_OK;
 }
 
-static zlg_status check_block(const zlgi_blosc *container, size_t i, zlg_error *err)
+zlg_status zlgi_blosc_block_open(const zlgi_blosc *container, size_t i,
+                                 zlgi_blosc_block *out, zlg_error *err)
 {
     const size_t first = ZLGI_BLOSC_HEADER + container->n_blocks * OFFSET_BYTES;
     const size_t start =
         zlgi_load_u32le(container->in.data + ZLGI_BLOSC_HEADER + i * OFFSET_BYTES);
-    const bool is_short =
-        i == container->n_blocks - 1 && container->n_bytes % container->blocksize != 0;
-    size_t n_streams = container->split && !is_short ? container->typesize : 1;
     if (start < first || start > container->in.n)
         return zlgi_fail(err, ZLG_CORRUPT, "block %zu starts at byte %zu of %zu", i, start,
                          container->in.n);
-    size_t left = container->in.n - start;
-    const uint8_t *p = container->in.data + start;
-    for (; n_streams > 0; n_streams--) {
-        size_t n = left < OFFSET_BYTES ? 0 : zlgi_load_u32le(p);
-        if (n == 0 || n > left - OFFSET_BYTES)
-            return zlgi_fail(err, ZLG_CORRUPT,
-                             "block %zu: a stream of %zu bytes, %zu are left", i, n, left);
-        p += OFFSET_BYTES + n;
-        left -= OFFSET_BYTES + n;
-    }
+    const size_t n_bytes =
+        ZLGI_MIN(container->blocksize, container->n_bytes - i * container->blocksize);
+    const bool split = container->split && n_bytes == container->blocksize;
+    *out = (zlgi_blosc_block){
+        .i = i,
+        .n_bytes = n_bytes,
+        .n_streams = split ? container->typesize : 1,
+        .n_stream = split ? n_bytes / container->typesize : n_bytes,
+        .left = {container->in.data + start, container->in.n - start},
+    };
     return ZLG_OK;
 }
 
-zlg_status zlgi_blosc_check(const zlgi_blosc *container, zlg_error *err)
+zlg_status zlgi_blosc_block_next(zlgi_blosc_block *block, zlgi_bytes *out, zlg_error *err)
 {
-    for (size_t i = 0; i < container->n_blocks; i++)
-        ZLGI_TRY(check_block(container, i, err));
+    zlgi_bytes *left = &block->left;
+    const size_t n = left->n < SIZE_BYTES ? 0 : zlgi_load_u32le(left->data);
+    if (n == 0 || n > left->n - SIZE_BYTES)
+        return zlgi_fail(err, ZLG_CORRUPT, "block %zu: a stream of %zu bytes, %zu are left",
+                         block->i, n, left->n);
+    *out = (zlgi_bytes){left->data + SIZE_BYTES, n};
+    left->data += SIZE_BYTES + n;
+    left->n -= SIZE_BYTES + n;
     return ZLG_OK;
 }

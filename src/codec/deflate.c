@@ -152,6 +152,13 @@ zlg_status zlgi_deflate_decode(zlgi_deflate_wrap wrap, zlgi_scratch *scratch, zl
     return zlgi_out_done(out, n_made, err);
 }
 
+bool zlgi_zlib_stream(zlgi_scratch *scratch, zlgi_bytes in, uint8_t *out, size_t n)
+{
+    struct libdeflate_decompressor *decoder = zlgi_scratch_context(scratch, &decoder_type);
+    return decoder && libdeflate_zlib_decompress(decoder, in.data, in.n, out, n, NULL) ==
+                          LIBDEFLATE_SUCCESS;
+}
+
 /* ------------------------------------------------------------------ checksums */
 
 uint32_t zlgi_crc32(const void *data, size_t n)

@@ -86,6 +86,14 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
     return zlgi_out_done(out, n, err);
 }
 
+bool zlgi_lz4_stream(zlgi_scratch *scratch, zlgi_bytes in, uint8_t *out, size_t n)
+{
+    (void)scratch;
+    return n <= INT32_MAX && in.n <= INT32_MAX &&
+           LZ4_decompress_safe((const char *)in.data, (char *)out, (int)in.n, (int)n) ==
+               (int)n;
+}
+
 const zlgi_codec zlgi_codec_lz4 = {
     .id = "lz4",
     .kind = ZLGI_BYTES_TO_BYTES,

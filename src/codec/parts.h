@@ -62,9 +62,10 @@ zlg_status zlgi_deflate_encode(zlgi_deflate_wrap wrap, const zlgi_step *step,
 zlg_status zlgi_deflate_decode(zlgi_deflate_wrap wrap, zlgi_scratch *scratch, zlgi_bytes in,
                                zlgi_out *out, zlg_error *err);
 
-/* ------------------------------------------------------------------ shuffles (unshuffle.c)
- * Byte k of element i of n, at i * item + k, to k * n + i; and back. */
-void zlgi_shuffle(const uint8_t *in, size_t n, size_t item, uint8_t *out);
-void zlgi_unshuffle(const uint8_t *in, size_t n, size_t item, uint8_t *out);
+/* ------------------------------------------------------------------ streams in containers
+ * One stream of exactly n bytes; false when it is damaged or not of that size. */
+bool zlgi_zstd_stream(zlgi_scratch *scratch, zlgi_bytes in, uint8_t *out, size_t n);
+bool zlgi_lz4_stream(zlgi_scratch *scratch, zlgi_bytes in, uint8_t *out, size_t n);
+bool zlgi_zlib_stream(zlgi_scratch *scratch, zlgi_bytes in, uint8_t *out, size_t n);
 
 #endif

@@ -4,6 +4,7 @@
  * transposition itself: unshuffle.c.
  */
 #include "codec/parts.h"
+#include "codec/unshuffle.h"
 
 typedef struct shuffle_config {
     size_t item;

@@ -154,6 +154,12 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
     return zlgi_out_done(out, n, err);
 }
 
+bool zlgi_zstd_stream(zlgi_scratch *scratch, zlgi_bytes in, uint8_t *out, size_t n)
+{
+    ZSTD_DCtx *context = zlgi_scratch_context(scratch, &decoder_type);
+    return context && ZSTD_decompressDCtx(context, out, n, in.data, in.n) == n;
+}
+
 const zlgi_codec zlgi_codec_zstd = {
     .name = "zstd",
     .id = "zstd",
