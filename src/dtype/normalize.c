@@ -20,7 +20,7 @@ static void normalize_bytes(zlg_type type, uint8_t *bytes, size_t n)
 {
     int n_bits = zlgi_type_bits(type);
     uint8_t mask = (uint8_t)((1 << n_bits) - 1);
-    uint8_t sign = zlgi_type_is_signed(type) ? (uint8_t)(1 << (n_bits - 1)) : 0;
+    uint8_t sign = zlgi_type_is_signed(type) ? mask ^ (mask >> 1) : 0;
     if (type == ZLG_BOOL)
         for (size_t i = 0; i < n; i++)
             bytes[i] = bytes[i] != 0;
