@@ -35,6 +35,7 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
         return zlgi_no_memory(err, sizeof *config);
     step->config = config;
     step->to.item = dtype->n_bytes;
+    step->to.holds = env->v2 ? dtype : NULL;
     config->normalize = zlgi_dtype_needs_normal(dtype);
     if (env->v2)
         return zlgi_swap_make(env->arena, dtype, true, false, &config->swap, err);

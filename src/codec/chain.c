@@ -20,11 +20,11 @@ static zlg_status within_step(const zlgi_step *step, zlg_status status, zlg_erro
 
 /* ------------------------------------------------------------------ layout */
 
-/* Number of elements and bytes of a typed edge whose shape is set. */
+/* Number of elements and bytes of a typed edge whose rank and shape are set. */
 static zlg_status measure(const zlgi_edge_type *type, zlgi_edge *edge, zlg_error *err)
 {
     int64_t n;
-    if (!zlgi_product(edge->shape, type->rank, &n) || (uint64_t)n > SIZE_MAX ||
+    if (!zlgi_product(edge->shape, edge->rank, &n) || (uint64_t)n > SIZE_MAX ||
         !zlgi_mul_size((size_t)n, zlgi_dtype_slot(type->dtype), &edge->n_bytes) ||
         edge->n_bytes > PTRDIFF_MAX)
         return zlgi_fail(err, ZLG_LIMIT, "a chunk of more than 2^63 bytes");
@@ -37,8 +37,10 @@ static zlg_status layout_step(const zlgi_step *step, const zlgi_edge *from, zlgi
 {
     const bool typed = step->to.dtype != NULL;
     /* What holds unless the codec says otherwise. */
-    if (typed)
-        memcpy(to->shape, from->shape, sizeof to->shape[0] * (size_t)step->from.rank);
+    if (typed) {
+        memcpy(to->shape, from->shape, sizeof to->shape[0] * (size_t)from->rank);
+        to->rank = step->to.rank < 0 ? from->rank : step->to.rank;
+    }
     to->n_elements = 0;
     to->n_bytes = step->codec->kind == ZLGI_ARRAY_TO_ARRAY ? from->n_bytes : ZLGI_UNKNOWN;
     if (step->codec->resolve)
@@ -50,6 +52,7 @@ zlg_status zlgi_chain_layout(const zlgi_chain *chain, const int64_t *shape,
                              zlgi_layout *out, zlg_error *err)
 {
     const zlgi_edge_type *from = &chain->step[0].from;
+    out->edge[0].rank = from->rank;
     memcpy(out->edge[0].shape, shape, sizeof *shape * (size_t)from->rank);
     ZLGI_TRY(measure(from, &out->edge[0], err));
     for (int i = 0; i < chain->n_steps; i++) {

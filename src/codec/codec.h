@@ -45,22 +45,26 @@ typedef enum zlgi_pass {
 enum {
     ZLGI_CODEC_ON_BYTES = 1u << 0, /* array→array, but in v2 works on a byte edge (delta) */
     ZLGI_CODEC_VARLEN = 1u << 1,   /* takes variable-length types */
-    ZLGI_CODEC_NO_ENCODER = 1u << 2
+    ZLGI_CODEC_NO_ENCODER = 1u << 2,
+    ZLGI_CODEC_AXES = 1u << 3 /* cannot stand where rank is not known */
 };
 
 /* What is known of an edge whatever the shape of the chunk. */
 typedef struct zlgi_edge_type {
     const zlgi_dtype *dtype; /* NULL: bytes */
-    int rank;                /* typed */
+    int rank;                /* typed; -1: other for other shapes (after squeeze) */
     zlgi_fill fill;          /* typed: the value at this stage */
     size_t item;             /* bytes: size of the elements in them, 1 when unknown; what */
                              /* v2 compressors that shuffle go by. `to` of a filter on a */
                              /* byte edge has that of `from` unless configure sets it */
+    const zlgi_dtype *holds; /* v2 bytes: what those elements are, each leaf in its own */
+                             /* order, likewise; NULL when unknown */
 } zlgi_edge_type;
 
 /* An edge for one chunk shape. */
 #define ZLGI_UNKNOWN SIZE_MAX
 typedef struct zlgi_edge {
+    int rank;                    /* typed */
     int64_t shape[ZLG_MAX_RANK]; /* typed */
     size_t n_elements;           /* typed */
     size_t n_bytes;              /* of its buffer; bytes: exact, or ZLGI_UNKNOWN */
