@@ -1,0 +1,45 @@
+/*
+ * cast: one number to another type, by rules that are stated and never lose a value in
+ * silence (format.md §12.1, cast_value).
+ */
+#ifndef ZLGI_CODEC_CAST_H
+#define ZLGI_CODEC_CAST_H
+
+#include "codec/elements.h"
+
+typedef enum zlgi_rounding {
+    ZLGI_NEAREST_EVEN,
+    ZLGI_TOWARDS_ZERO,
+    ZLGI_TOWARDS_POSITIVE,
+    ZLGI_TOWARDS_NEGATIVE,
+    ZLGI_NEAREST_AWAY
+} zlgi_rounding;
+
+/* What becomes of a number that, rounded, lies outside the type. */
+typedef enum zlgi_out_of_range {
+    ZLGI_RANGE_ERROR,
+    ZLGI_RANGE_CLAMP,
+    ZLGI_RANGE_WRAP
+} zlgi_out_of_range;
+
+/* A number in the wide form of its type. */
+typedef union zlgi_number {
+    int64_t i;
+    uint64_t u;
+    double d;
+} zlgi_number;
+
+/* An integer type: least and greatest value. */
+typedef struct zlgi_integer_range {
+    int64_t least;
+    uint64_t most;
+} zlgi_integer_range;
+zlgi_integer_range zlgi_integer_range_of(zlg_type type);
+
+/* False when the type has no value for it. The result is in the wide form of `to`. */
+bool zlgi_cast(zlgi_number number, zlgi_wide wide, zlg_type to, zlgi_rounding rounding,
+               zlgi_out_of_range out_of_range, zlgi_number *out);
+/* True when every value of one type is a value of the other. */
+bool zlgi_cast_is_exact(zlg_type from, zlg_type to);
+
+#endif
