@@ -24,6 +24,11 @@
 #else
 #define IF_LZMA(built, missing) missing
 #endif
+#if ZELLIGE_HAVE_ZFP
+#define IF_ZFP(built, missing) built
+#else
+#define IF_ZFP(built, missing) missing
+#endif
 
 /* HAVE(codec); LACK(v3 name, numcodecs id, library) for one that is not built in. */
 #define CODECS(HAVE, LACK)                                                                 \
@@ -44,6 +49,26 @@
     HAVE(fletcher32)                                                                       \
     HAVE(jenkins_lookup3)                                                                  \
     HAVE(base64)                                                                           \
+    HAVE(delta)                                                                            \
+    HAVE(fixedscaleoffset)                                                                 \
+    HAVE(quantize)                                                                         \
+    HAVE(bitround)                                                                         \
+    HAVE(astype)                                                                           \
+    HAVE(packbits)                                                                         \
+    HAVE(numcodecs_packbits)                                                               \
+    HAVE(categorize)                                                                       \
+    HAVE(json2)                                                                            \
+    HAVE(msgpack2)                                                                         \
+    HAVE(vlen_utf8)                                                                        \
+    HAVE(vlen_bytes)                                                                       \
+    HAVE(vlen_array)                                                                       \
+    HAVE(cast_value)                                                                       \
+    HAVE(scale_offset)                                                                     \
+    HAVE(reshape)                                                                          \
+    HAVE(squeeze)                                                                          \
+    HAVE(optional)                                                                         \
+    IF_ZFP(HAVE(zfp), LACK("zfp", NULL, "libzfp"))                                         \
+    IF_ZFP(HAVE(zfpy), LACK(NULL, "zfpy", "libzfp"))                                       \
     LACK(NULL, "pcodec", "pcodec")
 
 #define DECLARE(codec) extern const zlgi_codec zlgi_codec_##codec;
