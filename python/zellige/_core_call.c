@@ -1,0 +1,60 @@
+/*
+ * One call of the engine as Python sees it: the GIL is released for its length, a signal
+ * (Ctrl-C) or a passed deadline ends it. Knows nothing of what is called.
+ */
+#include "_core.h"
+
+#include <unistd.h>
+
+/* Handlers run on the main thread only; others must not wait for the GIL in vain. */
+static bool on_main_thread(void)
+{
+#if defined(__linux__) && defined(PY_HAVE_THREAD_NATIVE_ID)
+    return PyThread_get_thread_native_id() == (unsigned long)getpid();
+#else
+    return true;
+#endif
+}
+
+static int poll_signals(void *user, uint64_t n_done, uint64_t n_all)
+{
+    (void)n_done, (void)n_all;
+    core_call *call = user;
+    if (!on_main_thread())
+        return 0;
+    PyEval_RestoreThread(call->thread);
+    int stop = PyErr_CheckSignals() < 0;
+    call->thread = PyEval_SaveThread();
+    return stop;
+}
+
+bool core_call_make(core_call *call, PyObject *timeout)
+{
+    call->call = (zlg_call)ZLG_CALL_INIT;
+    call->call.poll = poll_signals;
+    call->call.user = call;
+    if (timeout == NULL || timeout == Py_None)
+        return true;
+    double seconds = PyFloat_AsDouble(timeout);
+    if (seconds == -1.0 && PyErr_Occurred())
+        return false;
+    if (!(seconds >= 0.0 && seconds < 1e12)) {
+        PyErr_Format(PyExc_ValueError, "timeout must be a number of seconds, not %R",
+                     timeout);
+        return false;
+    }
+    /* 0 would mean no deadline at all. */
+    int64_t ms = (int64_t)(seconds * 1000.0);
+    call->call.deadline_ms = ms > 0 ? ms : 1;
+    return true;
+}
+
+void core_call_enter(core_call *call)
+{
+    call->thread = PyEval_SaveThread();
+}
+
+void core_call_leave(core_call *call)
+{
+    PyEval_RestoreThread(call->thread);
+}

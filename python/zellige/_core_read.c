@@ -1,0 +1,348 @@
+/*
+ * Reading: one selection or many, into fresh NumPy arrays or the caller's. Every fixed-size
+ * read of a call goes to the engine at once; variable-length results come back as offsets
+ * and bytes and become Python objects here. NumPy is met only as numpy.empty and through
+ * the buffer protocol.
+ */
+#include "_core.h"
+
+#include <stdio.h>
+
+typedef struct read_job {
+    core_array *array; /* borrowed */
+    core_pick pick;
+    PyObject *out;    /* the caller's array, borrowed; or NULL */
+    PyObject *result; /* where the engine writes: `out` or a fresh array */
+    Py_buffer view;   /* of result */
+    bool has_view;
+    bool is_placed; /* the strides of the selection are those of `view` */
+} read_job;
+
+static bool refuse_out(const char *message)
+{
+    zlg_error err = {.status = ZLG_USAGE};
+    snprintf(err.message, sizeof err.message, "out: %s", message);
+    core_raise(&err);
+    return false;
+}
+
+static bool same_dtype(PyObject *out, PyObject *dtype)
+{
+    PyObject *found = PyObject_GetAttrString(out, "dtype");
+    if (found == NULL) {
+        PyErr_Clear();
+        return refuse_out("a NumPy array is needed");
+    }
+    int equal = PyObject_RichCompareBool(found, dtype, Py_EQ);
+    Py_DECREF(found);
+    if (equal < 0)
+        return false;
+    return equal > 0 || refuse_out("its dtype is not that of the array");
+}
+
+static bool same_shape(PyObject *out, PyObject *shape)
+{
+    PyObject *found = PyObject_GetAttrString(out, "shape");
+    if (found == NULL)
+        return false;
+    int equal = PyObject_RichCompareBool(found, shape, Py_EQ);
+    Py_DECREF(found);
+    if (equal < 0)
+        return false;
+    return equal > 0 || refuse_out("its shape is not that of the selection");
+}
+
+static PyObject *fresh(core_array *array, PyObject *shape, PyObject *dtype)
+{
+    core_state *state = core_state_of(array->module);
+    /* NumPy widens texts of no characters to one: nothing would fill that. */
+    PyObject *make = array->n_bytes_element > 0 ? state->empty : state->zeros;
+    PyObject *result = PyObject_CallFunctionObjArgs(make, shape, dtype, NULL);
+    if (result != NULL)
+        return result;
+    bool too_big =
+        PyErr_ExceptionMatches(PyExc_ValueError); /* more than can be addressed */
+    if (too_big || PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        PyErr_Clear();
+        zlg_error err = {.status = too_big ? ZLG_LIMIT : ZLG_NO_MEMORY};
+        snprintf(err.message, sizeof err.message,
+                 "there is no memory for so large a result");
+        core_raise(&err);
+    }
+    return NULL;
+}
+
+static bool job_make(read_job *job, core_array *array, PyObject *key, PyObject *out)
+{
+    *job = (read_job){.array = array};
+    PyObject *dtype = core_array_dtype(array);
+    if (!core_pick_make(&job->pick, array, key) || dtype == NULL)
+        return false;
+    if (out != NULL && out != Py_None) {
+        if (!same_dtype(out, dtype) || !same_shape(out, job->pick.shape))
+            return false;
+        job->out = out;
+    }
+    if (array->is_varlen)
+        return true;
+    job->result = job->out != NULL ? Py_NewRef(out) : fresh(array, job->pick.shape, dtype);
+    if (job->result == NULL ||
+        PyObject_GetBuffer(job->result, &job->view, PyBUF_STRIDES | PyBUF_WRITABLE) < 0)
+        return false;
+    job->has_view = true;
+    if (job->out == NULL || PyBuffer_IsContiguous(&job->view, 'C'))
+        return true;
+    if (job->pick.is_box) {
+        core_pick_place(&job->pick, &job->view);
+        job->is_placed = true;
+        return true;
+    }
+    /* Scattered selections into scattered memory go by way of a fresh array. */
+    PyBuffer_Release(&job->view);
+    job->has_view = false;
+    Py_DECREF(job->result);
+    job->result = fresh(array, job->pick.shape, dtype);
+    if (job->result == NULL ||
+        PyObject_GetBuffer(job->result, &job->view, PyBUF_STRIDES | PyBUF_WRITABLE) < 0)
+        return false;
+    job->has_view = true;
+    return true;
+}
+
+static void job_reset(read_job *job)
+{
+    if (job->has_view)
+        PyBuffer_Release(&job->view);
+    Py_CLEAR(job->result);
+    core_pick_reset(&job->pick);
+}
+
+static zlg_read job_request(const read_job *job)
+{
+    return (zlg_read){.array = job->array->handle,
+                      .selection = &job->pick.selection,
+                      .target = {.data = job->view.buf,
+                                 .strides = job->is_placed ? job->pick.strides : NULL}};
+}
+
+/* ---------------------------------------------------------------------- the calls */
+
+static bool read_fixed(read_job *jobs, size_t n, core_call *call)
+{
+    zlg_read one, *reads = n == 1 ? &one : PyMem_Malloc(n * sizeof *reads);
+    if (reads == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    size_t n_reads = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!jobs[i].array->is_varlen)
+            reads[n_reads++] = job_request(&jobs[i]);
+    }
+    zlg_error err;
+    zlg_status status = ZLG_OK;
+    if (n_reads > 0) {
+        core_call_enter(call);
+        status = n_reads == 1 ? zlg_array_read(reads->array, reads->selection,
+                                               &reads->target, &call->call, &err)
+                              : zlg_read_many(reads, n_reads, &call->call, &err);
+        core_call_leave(call);
+    }
+    if (reads != &one)
+        PyMem_Free(reads);
+    if (status != ZLG_OK)
+        core_raise(&err);
+    return status == ZLG_OK;
+}
+
+static PyObject *item_of(const zlg_varlen *varlen, int64_t i, bool is_text)
+{
+    const char *data = (const char *)varlen->bytes + varlen->offsets[i];
+    Py_ssize_t n = (Py_ssize_t)(varlen->offsets[i + 1] - varlen->offsets[i]);
+    if (!is_text)
+        return PyBytes_FromStringAndSize(data, n);
+    PyObject *text = PyUnicode_DecodeUTF8(data, n, "strict");
+    if (text == NULL && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+        PyErr_Clear();
+        zlg_error err = {.status = ZLG_CORRUPT};
+        snprintf(err.message, sizeof err.message, "element %lld is not valid UTF-8",
+                 (long long)i);
+        core_raise(&err);
+    }
+    return text;
+}
+
+static PyObject *items_of(const zlg_varlen *varlen, bool is_text)
+{
+    PyObject *list = PyList_New((Py_ssize_t)varlen->n);
+    for (int64_t i = 0; list != NULL && i < varlen->n; i++) {
+        PyObject *item = item_of(varlen, i, is_text);
+        if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static bool read_varlen(read_job *job, core_call *call)
+{
+    zlg_error err;
+    zlg_varlen varlen;
+    core_call_enter(call);
+    zlg_status status = zlg_array_read_varlen(job->array->handle, &job->pick.selection,
+                                              &varlen, &call->call, &err);
+    core_call_leave(call);
+    if (status != ZLG_OK) {
+        core_raise(&err);
+        return false;
+    }
+    PyObject *list =
+        items_of(&varlen, zlg_array_dtype(job->array->handle).type == ZLG_STRING);
+    zlg_varlen_free(&varlen);
+    if (list == NULL)
+        return false;
+    job->result = PyObject_CallMethod((PyObject *)job->array, "_from_items", "OO", list,
+                                      job->pick.shape);
+    Py_DECREF(list);
+    return job->result != NULL;
+}
+
+static bool run(read_job *jobs, size_t n, PyObject *timeout)
+{
+    core_call call;
+    if (!core_call_make(&call, timeout) || !read_fixed(jobs, n, &call))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (jobs[i].array->is_varlen && !read_varlen(&jobs[i], &call))
+            return false;
+    }
+    return true;
+}
+
+/* What the caller gets: their own array, an element, or the fresh array. */
+static PyObject *job_result(const read_job *job)
+{
+    if (job->out != NULL) {
+        if (job->result != job->out &&
+            PyObject_SetItem(job->out, Py_Ellipsis, job->result) < 0)
+            return NULL;
+        return Py_NewRef(job->out);
+    }
+    if (job->pick.is_scalar)
+        return PyObject_GetItem(job->result, core_state_of(job->array->module)->no_index);
+    return Py_NewRef(job->result);
+}
+
+static PyObject *read_one(core_array *array, PyObject *key, PyObject *out,
+                          PyObject *timeout)
+{
+    read_job job;
+    PyObject *result = NULL;
+    if (job_make(&job, array, key, out) && run(&job, 1, timeout))
+        result = job_result(&job);
+    job_reset(&job);
+    return result;
+}
+
+PyObject *core_array_subscript(PyObject *self, PyObject *key)
+{
+    return read_one((core_array *)self, key, NULL, NULL);
+}
+
+/* read(selection=..., out=None, timeout=None) */
+PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"selection", "out", "timeout", NULL};
+    PyObject *selection = Py_Ellipsis, *out = NULL, *timeout = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOO", names, &selection, &out,
+                                     &timeout))
+        return NULL;
+    return read_one((core_array *)self, selection, out, timeout);
+}
+
+/* ---------------------------------------------------------------------- many */
+
+static bool make_one_of_many(core_state *state, read_job *job, PyObject *read,
+                             PyObject *out)
+{
+    PyObject *array, *key;
+    *job = (read_job){0};
+    if (!PyTuple_Check(read) || PyTuple_Size(read) != 2) {
+        PyErr_SetString(PyExc_TypeError, "a read is a tuple (array, selection)");
+        return false;
+    }
+    array = PyTuple_GetItem(read, 0);
+    key = PyTuple_GetItem(read, 1);
+    if (!PyObject_TypeCheck(array, (PyTypeObject *)state->array_type)) {
+        PyErr_Format(PyExc_TypeError, "a zellige.Array is needed, not %R", Py_TYPE(array));
+        return false;
+    }
+    return job_make(job, (core_array *)array, key, out);
+}
+
+static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
+{
+    PyObject *list = PyList_New(n);
+    for (Py_ssize_t i = 0; list != NULL && i < n; i++) {
+        PyObject *result = job_result(&jobs[i]);
+        if (result == NULL || PyList_SetItem(list, i, result) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* read_many(reads: list, outs: list or None, timeout) */
+PyObject *core_read_many(PyObject *module, PyObject *args)
+{
+    PyObject *reads, *outs, *timeout;
+    if (!PyArg_ParseTuple(args, "OOO", &reads, &outs, &timeout))
+        return NULL;
+    Py_ssize_t n = PyList_Size(reads);
+    if (n < 0 || (outs != Py_None && PyList_Size(outs) != n)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "out needs one array for each read");
+        return NULL;
+    }
+    read_job *jobs = PyMem_Malloc((n > 0 ? (size_t)n : 1) * sizeof *jobs);
+    if (jobs == NULL)
+        return PyErr_NoMemory();
+    PyObject *result = NULL;
+    Py_ssize_t n_made = 0;
+    bool good = true;
+    while (good && n_made < n) {
+        PyObject *out = outs == Py_None ? NULL : PyList_GetItem(outs, n_made);
+        good = make_one_of_many(core_state_of(module), &jobs[n_made],
+                                PyList_GetItem(reads, n_made), out);
+        n_made++;
+    }
+    if (good && run(jobs, (size_t)n, timeout))
+        result = results_of(jobs, n);
+    for (Py_ssize_t i = 0; i < n_made; i++)
+        job_reset(&jobs[i]);
+    PyMem_Free(jobs);
+    return result;
+}
+
+/* ---------------------------------------------------------------------- the plan */
+
+/* explain(selection, resolve, max_objects): JSON */
+PyObject *core_array_explain(PyObject *self, PyObject *args)
+{
+    core_array *array = (core_array *)self;
+    PyObject *key;
+    int resolve;
+    long long max_objects;
+    if (!PyArg_ParseTuple(args, "OpL", &key, &resolve, &max_objects))
+        return NULL;
+    core_pick pick;
+    zlg_error err;
+    zlg_text text;
+    PyObject *result = NULL;
+    if (core_pick_make(&pick, array, key)) {
+        zlg_status status;
+        CORE_UNLOCKED(status = zlg_array_explain(array->handle, &pick.selection, resolve,
+                                                 max_objects, &text, &err));
+        result = status == ZLG_OK ? core_text(&text) : core_raise(&err);
+    }
+    core_pick_reset(&pick);
+    return result;
+}

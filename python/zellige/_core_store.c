@@ -1,0 +1,203 @@
+/*
+ * The type Store: a store handle and the bytes behind its keys. Knows no Zarr document
+ * beyond telling what kind of node lies at a path.
+ */
+#include "_core.h"
+
+#include <stdio.h>
+
+static bool open_handle(core_store *self, PyObject *path, const zlg_fs_options *options)
+{
+    zlg_ctx *ctx = core_context(core_state_of(self->module));
+    if (ctx == NULL)
+        return false;
+    zlg_error err;
+    zlg_status status;
+    if (path == Py_None) {
+        status = zlg_store_open_memory(ctx, &self->handle, &err);
+    } else {
+        PyObject *bytes;
+        if (!PyUnicode_FSConverter(path, &bytes))
+            return false;
+        self->root = Py_NewRef(path);
+        status =
+            zlg_store_open_fs(ctx, PyBytes_AsString(bytes), options, &self->handle, &err);
+        Py_DECREF(bytes);
+    }
+    if (status != ZLG_OK)
+        core_raise(&err);
+    return status == ZLG_OK;
+}
+
+/* open_store(type, path, read_only, create, follow_links); path None: in memory */
+PyObject *core_open_store(PyObject *module, PyObject *args)
+{
+    PyObject *type, *path;
+    int read_only;
+    zlg_fs_options options = ZLG_FS_OPTIONS_INIT;
+    if (!PyArg_ParseTuple(args, "OOppp", &type, &path, &read_only, &options.create,
+                          &options.follow_links))
+        return NULL;
+    core_store *self = core_new(type, core_state_of(module)->store_type);
+    if (self == NULL)
+        return NULL;
+    self->module = Py_NewRef(module);
+    self->read_only = read_only != 0;
+    options.read_only = read_only;
+    if (!open_handle(self, path, &options))
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static void store_delete(PyObject *object)
+{
+    core_store *self = (core_store *)object;
+    if (self->handle != NULL)
+        zlg_store_close(self->handle);
+    Py_CLEAR(self->root);
+    Py_CLEAR(self->module);
+    core_delete(object);
+}
+
+static PyObject *store_get(PyObject *object, PyObject *args)
+{
+    core_store *self = (core_store *)object;
+    const char *key;
+    if (!PyArg_ParseTuple(args, "s", &key))
+        return NULL;
+    zlg_error err = {0};
+    zlg_text text;
+    zlg_status status;
+    CORE_UNLOCKED(status = zlg_store_get(self->handle, key, &text, &err));
+    if (status == ZLG_NOT_FOUND && err.message[0] == '\0')
+        snprintf(err.message, sizeof err.message, "the store has no key %s", key);
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    PyObject *result = PyBytes_FromStringAndSize(text.data, (Py_ssize_t)text.n_bytes);
+    zlg_text_free(&text);
+    return result;
+}
+
+static PyObject *store_put(PyObject *object, PyObject *args)
+{
+    core_store *self = (core_store *)object;
+    const char *key;
+    Py_buffer data;
+    if (!PyArg_ParseTuple(args, "sy*", &key, &data))
+        return NULL;
+    zlg_error err;
+    zlg_status status;
+    CORE_UNLOCKED(status =
+                      zlg_store_put(self->handle, key, data.buf, (size_t)data.len, &err));
+    PyBuffer_Release(&data);
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    Py_RETURN_NONE;
+}
+
+static PyObject *store_remove(PyObject *object, PyObject *args)
+{
+    core_store *self = (core_store *)object;
+    const char *key;
+    if (!PyArg_ParseTuple(args, "s", &key))
+        return NULL;
+    zlg_error err;
+    if (zlg_store_delete(self->handle, key, &err) != ZLG_OK)
+        return core_raise(&err);
+    Py_RETURN_NONE;
+}
+
+/* Called with the GIL held: a listing makes Python objects all the time. */
+static int add_key(void *list, const char *name, int is_prefix, uint64_t n_bytes)
+{
+    PyObject *text =
+        PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "surrogateescape");
+    PyObject *item = text == NULL
+                         ? NULL
+                         : Py_BuildValue("(OOK)", text, is_prefix ? Py_True : Py_False,
+                                         (unsigned long long)n_bytes);
+    int failed = item == NULL || PyList_Append(list, item) < 0;
+    Py_XDECREF(item);
+    Py_XDECREF(text);
+    return failed;
+}
+
+/* list(prefix, delimited): [(name, is_prefix, n_bytes)] */
+static PyObject *store_list(PyObject *object, PyObject *args)
+{
+    core_store *self = (core_store *)object;
+    const char *prefix;
+    int delimited;
+    if (!PyArg_ParseTuple(args, "sp", &prefix, &delimited))
+        return NULL;
+    PyObject *list = PyList_New(0);
+    if (list == NULL)
+        return NULL;
+    zlg_error err;
+    zlg_status status =
+        zlg_store_list(self->handle, prefix, delimited, add_key, list, &err);
+    if (status == ZLG_OK && !PyErr_Occurred())
+        return list;
+    Py_DECREF(list);
+    return core_raise(&err);
+}
+
+/* kind(path, zarr_format): 0 nothing, 1 group, 2 array */
+static PyObject *store_kind(PyObject *object, PyObject *args)
+{
+    core_store *self = (core_store *)object;
+    const char *path;
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
+    if (!PyArg_ParseTuple(args, "si", &path, &options.zarr_format))
+        return NULL;
+    zlg_error err;
+    zlg_node kind;
+    zlg_status status;
+    CORE_UNLOCKED(status = zlg_node_kind(self->handle, path, &options, &kind, &err));
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    return PyLong_FromLong((long)kind);
+}
+
+static PyObject *store_root(PyObject *object, void *unused)
+{
+    (void)unused;
+    core_store *self = (core_store *)object;
+    return Py_NewRef(self->root != NULL ? self->root : Py_None);
+}
+
+static PyObject *store_read_only(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((core_store *)object)->read_only);
+}
+
+static PyMethodDef methods[] = {
+    {"get", store_get, METH_VARARGS, "All bytes of a key."},
+    {"put", store_put, METH_VARARGS, "Stores bytes under a key, atomically."},
+    {"delete", store_remove, METH_VARARGS, "Removes a key, if it is there."},
+    {"_list", store_list, METH_VARARGS, NULL},
+    {"_kind", store_kind, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef facts[] = {
+    {"root", store_root, NULL, "Path of the directory; None in memory.", NULL},
+    {"read_only", store_read_only, NULL, "True where writes are refused.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, CORE_SLOT("A map from keys to bytes.")},
+    {Py_tp_dealloc, CORE_SLOT(store_delete)},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, facts},
+    {0, NULL},
+};
+
+PyType_Spec core_store_spec = {
+    .name = "zellige._core.Store",
+    .basicsize = sizeof(core_store),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
