@@ -1,0 +1,57 @@
+"""Stores: where keys and their bytes are kept."""
+
+from __future__ import annotations
+
+import os
+
+from . import _core
+
+__all__ = ["LocalStore", "MemoryStore", "Store", "StoreLike", "open_store"]
+
+
+class Store(_core.Store):
+    """A map from keys to bytes. A key is names joined by ``/``."""
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """All keys below a prefix, relative to it."""
+        return [name for name, _, _ in self._list(prefix, False)]
+
+
+StoreLike = str | os.PathLike[str] | Store
+
+
+class LocalStore(Store):
+    """A directory. Links below it never lead out of it, unless `follow_links` is set."""
+
+    def __new__(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        create: bool = False,
+        follow_links: bool = False,
+    ) -> LocalStore:
+        text = os.fspath(path)
+        if not text.startswith("/") and "://" not in text:
+            text = os.path.abspath(text)
+        return _core.open_store(cls, text, read_only, create, follow_links)
+
+    def __repr__(self) -> str:
+        return f"<zellige.LocalStore {self.root}>"
+
+
+class MemoryStore(Store):
+    """An empty store in memory."""
+
+    def __new__(cls) -> MemoryStore:
+        return _core.open_store(cls, None, False, False, False)
+
+    def __repr__(self) -> str:
+        return f"<zellige.MemoryStore at {id(self):#x}>"
+
+
+def open_store(store: StoreLike, mode: str) -> Store:
+    """The store for a path or a store; modes that may create make the directory."""
+    if isinstance(store, Store):
+        return store
+    return LocalStore(store, read_only=mode == "r", create=mode in ("a", "w", "w-"))
