@@ -1,0 +1,146 @@
+"""Signals, deadlines, threads, forks."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zellige
+from conftest import same, write_v3
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """Takes many seconds to read: millions of objects are looked for, none is there."""
+    folder = tmp_path_factory.mktemp("slow")
+    path = write_v3(folder, np.zeros(1, "u1"), (1,), shape=[40_000_000], fill=0)
+    return zellige.open_array(path)
+
+
+def test_ctrl_c_stops_a_read(slow):
+    """In a process of its own, with a handler's exception and the default one."""
+    script = textwrap.dedent(f"""
+        import os, signal, threading, time
+        import zellige
+        array = zellige.open_array({slow.store.root!r})
+        class Stop(Exception): pass
+        def handler(*_): raise Stop
+        for expected in (KeyboardInterrupt, Stop):
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            start = time.monotonic()
+            try:
+                array[...]
+            except expected:
+                print(time.monotonic() - start < 2.0)
+            signal.signal(signal.SIGINT, handler)
+    """)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                            timeout=60)
+    assert result.stdout.split() == ["True", "True"], result.stderr
+
+
+def test_deadline(slow):
+    with pytest.raises(TimeoutError) as caught:
+        slow.read(timeout=0.05)
+    assert caught.value.kind == "cancelled"
+    with pytest.raises(zellige.CancelledError):
+        zellige.read_many([(slow, ...), (slow, 3)], timeout=0.05)
+
+
+def test_the_lock_is_free_during_a_read(slow):
+    ticks = []
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            ticks.append(1)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        with pytest.raises(TimeoutError):
+            slow.read(timeout=0.3)
+        n = len(ticks)
+    finally:
+        done.set()
+        thread.join()
+    assert n > 20
+
+
+def test_many_threads_share_an_array(tmp_path):
+    data = np.random.default_rng(0).integers(0, 1000, (64, 64, 16), dtype="<u2")
+    array = zellige.open_array(write_v3(tmp_path, data, (32, 32, 16), inner=(8, 8, 8)))
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(50):
+            key = tuple(slice(*sorted(rng.integers(0, n + 1, 2))) for n in data.shape)
+            same(array[key], data[key])
+            zellige.open_array(str(tmp_path))
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+def test_a_child_reads_on(tmp_path):
+    data = np.arange(1 << 20, dtype="<i4").reshape(1024, 1024)
+    array = zellige.open_array(write_v3(tmp_path, data, (256, 256), inner=(64, 64)))
+    same(array[...], data)  # starts the workers
+    children = []
+    for _ in range(3):
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                if np.array_equal(array[...], data) and array[5, 5] == data[5, 5]:
+                    code = 0
+            finally:
+                os._exit(code)
+        children.append(pid)
+    for pid in children:
+        deadline = time.monotonic() + 30
+        while (found := os.waitpid(pid, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if found[0] == 0:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            pytest.fail("a child hangs")
+        assert os.waitstatus_to_exitcode(found[1]) == 0
+    same(array[...], data)
+
+
+def test_nothing_leaks(tmp_path):
+    """Handles, buffers and results are given back, also when calls fail."""
+    data = np.arange(1000, dtype="<i4")
+    path = write_v3(tmp_path / "a", data, (100,))
+    array = zellige.open_array(path)
+    out = np.empty(1000, "i4")
+
+    def round_of_calls():
+        for _ in range(50):
+            zellige.open_array(path)[3:5]
+            array.read([1, 2, 3])
+            array.read(out=out)
+            zellige.read_many([(array, slice(0, 3)), (array, 4)])
+            for bad in (5000, ([0, 1], 0), "a"):
+                with pytest.raises(IndexError):
+                    array[bad]
+            with pytest.raises(zellige.UsageError):
+                array.read(out=out[1:])
+
+    round_of_calls()
+    before = sys.getrefcount(array.dtype), sys.getrefcount(array), sys.getrefcount(out)
+    files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    round_of_calls()
+    after = sys.getrefcount(array.dtype), sys.getrefcount(array), sys.getrefcount(out)
+    assert after == before
+    if files:
+        assert len(os.listdir("/proc/self/fd")) == files
