@@ -121,12 +121,38 @@ static zlg_status read_fixed(opened *o, result *r, zlg_error *err)
     return zlg_array_read(o->array, NULL, &target, NULL, err);
 }
 
+/* Lists of any length: the canonical form is the base64 of their bytes. */
+static zlg_status format_lists(opened *o, const zlg_varlen *varlen, zlg_text *out,
+                               zlg_error *err)
+{
+    zlgi_buf buf;
+    zlgi_buf_init(&buf, &o->heap.alloc);
+    zlg_status status = zlgi_buf_append(&buf, "[", 1, err);
+    for (int64_t i = 0; i < varlen->n && status == ZLG_OK; i++) {
+        zlgi_bytes item = {varlen->bytes + varlen->offsets[i],
+                           (size_t)(varlen->offsets[i + 1] - varlen->offsets[i])};
+        status = zlgi_buf_printf(&buf, err, i ? ",\"" : "\"");
+        if (status == ZLG_OK)
+            status = zlgi_base64_encode(item, &buf, err);
+        if (status == ZLG_OK)
+            status = zlgi_buf_append(&buf, "\"", 1, err);
+    }
+    if (status == ZLG_OK)
+        status = zlgi_buf_append(&buf, "]", 1, err);
+    if (status == ZLG_OK)
+        status = zlgi_buf_take_text(&buf, o->ctx, out, err);
+    zlgi_buf_reset(&buf);
+    return status;
+}
+
 static zlg_status read_varlen(opened *o, result *r, zlg_error *err)
 {
     zlg_varlen varlen;
     ZLGI_TRY(zlg_array_read_varlen(o->array, NULL, &varlen, NULL, err));
     zlg_status status =
-        zlg_array_format(o->array, &varlen, (size_t)varlen.n, 1, &r->text, err);
+        zlg_array_dtype(o->array).type == ZLG_VLEN_ARRAY
+            ? format_lists(o, &varlen, &r->text, err)
+            : zlg_array_format(o->array, &varlen, (size_t)varlen.n, 1, &r->text, err);
     r->n_bytes = r->text.n_bytes;
     zlg_varlen_free(&varlen);
     return status;
