@@ -120,3 +120,30 @@ zlg_status zlg_node_kind(zlg_store *store, const char *path, const zlg_open_opti
     *out = status == ZLG_OK ? documents.kind : ZLG_NODE_NONE;
     return status;
 }
+
+static zlg_status load_text(zlg_store *store, const char *path, int zarr_format,
+                            zlgi_arena *arena, zlg_node *out_kind, zlg_text *out,
+                            zlg_error *err)
+{
+    zlgi_node_documents documents;
+    ZLGI_TRY(zlgi_node_load(store, path, zarr_format, arena, &documents, err));
+    if (documents.kind == ZLG_NODE_NONE)
+        return zlgi_fail(err, ZLG_NOT_FOUND, "no array or group is there");
+    if (out_kind)
+        *out_kind = documents.kind;
+    return zlgi_document_text(store->ctx, documents.document, documents.attributes, out, err);
+}
+
+zlg_status zlg_node_metadata(zlg_store *store, const char *path,
+                             const zlg_open_options *options, zlg_node *out_kind,
+                             zlg_text *out, zlg_error *err)
+{
+    zlgi_arena arena;
+    *out = (zlg_text){.data = NULL};
+    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    zlgi_arena_init(&arena, store->alloc);
+    zlg_status status = load_text(store, path, options ? options->zarr_format : 0, &arena,
+                                  out_kind, out, err);
+    zlgi_arena_reset(&arena);
+    return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
+}
