@@ -14,7 +14,7 @@
 
 /*
  * Digits that decide the rounding. The point half way between two float64 values has at
- * most 767 significant digits, so all that follow matter only by not being all zero.
+ * most 768 significant digits, so all that follow matter only by not being all zero.
  */
 enum { MAX_DIGITS = 769 };
 

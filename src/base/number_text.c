@@ -136,7 +136,7 @@ static bool few_digits(double value, digits *out)
         while (value * pow10[power] < 1e14)
             power++;
     uint64_t integer = (uint64_t)(value * pow10[power] + 0.5);
-    if (integer >= UINT64_C(1) << 53 || (double)integer / pow10[power] != value)
+    if ((double)integer / pow10[power] != value)
         return false;
     digits_of_integer(integer, -power, out);
     return true;
@@ -154,7 +154,7 @@ static bool few_digits_float(float value, digits *out)
         while (value * pow10[power] < 1e5f)
             power++;
     uint32_t integer = (uint32_t)(value * pow10[power] + 0.5f);
-    if (integer >= UINT32_C(1) << 24 || (float)integer / pow10[power] != value)
+    if ((float)integer / pow10[power] != value)
         return false;
     digits_of_integer(integer, -power, out);
     return true;
