@@ -45,7 +45,7 @@ typedef struct core_store {
     PyObject *module;
     zlg_store *handle;
     PyObject *root; /* str, or NULL for a store in memory */
-    bool read_only;
+    bool read_only, follow_links;
 } core_store;
 
 typedef struct core_array {
@@ -112,7 +112,8 @@ typedef struct core_call {
 /* timeout: NULL, None or seconds. False with an exception set. */
 bool core_call_make(core_call *call, PyObject *timeout);
 void core_call_enter(core_call *call);
-void core_call_leave(core_call *call);
+/* False with an exception set when the call failed, or a signal's handler raised in it. */
+bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);
 
 /* ------------------------------------------------------------------ _core_select.c */
 typedef struct core_pick {

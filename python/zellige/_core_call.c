@@ -54,7 +54,11 @@ void core_call_enter(core_call *call)
     call->thread = PyEval_SaveThread();
 }
 
-void core_call_leave(core_call *call)
+bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err)
 {
     PyEval_RestoreThread(call->thread);
+    if (status != ZLG_OK)
+        core_raise(err);
+    /* A call may come to its end although its poll asked it to stop. */
+    return status == ZLG_OK && !PyErr_Occurred();
 }

@@ -139,20 +139,18 @@ static bool read_fixed(read_job *jobs, size_t n, core_call *call)
         if (!jobs[i].array->is_varlen)
             reads[n_reads++] = job_request(&jobs[i]);
     }
-    zlg_error err;
-    zlg_status status = ZLG_OK;
+    bool good = true;
     if (n_reads > 0) {
+        zlg_error err;
         core_call_enter(call);
-        status = n_reads == 1 ? zlg_array_read(reads->array, reads->selection,
-                                               &reads->target, &call->call, &err)
-                              : zlg_read_many(reads, n_reads, &call->call, &err);
-        core_call_leave(call);
+        zlg_status status = n_reads == 1 ? zlg_array_read(reads->array, reads->selection,
+                                                          &reads->target, &call->call, &err)
+                                         : zlg_read_many(reads, n_reads, &call->call, &err);
+        good = core_call_leave(call, status, &err);
     }
     if (reads != &one)
         PyMem_Free(reads);
-    if (status != ZLG_OK)
-        core_raise(&err);
-    return status == ZLG_OK;
+    return good;
 }
 
 static PyObject *item_of(const zlg_varlen *varlen, int64_t i, bool is_text)
@@ -190,13 +188,11 @@ static bool read_varlen(read_job *job, core_call *call)
     core_call_enter(call);
     zlg_status status = zlg_array_read_varlen(job->array->handle, &job->pick.selection,
                                               &varlen, &call->call, &err);
-    core_call_leave(call);
-    if (status != ZLG_OK) {
-        core_raise(&err);
+    bool good = core_call_leave(call, status, &err);
+    if (status != ZLG_OK)
         return false;
-    }
-    PyObject *list =
-        items_of(&varlen, zlg_array_dtype(job->array->handle).type == ZLG_STRING);
+    bool is_text = zlg_array_dtype(job->array->handle).type == ZLG_STRING;
+    PyObject *list = good ? items_of(&varlen, is_text) : NULL;
     zlg_varlen_free(&varlen);
     if (list == NULL)
         return false;

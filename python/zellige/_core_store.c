@@ -43,6 +43,7 @@ PyObject *core_open_store(PyObject *module, PyObject *args)
         return NULL;
     self->module = Py_NewRef(module);
     self->read_only = read_only != 0;
+    self->follow_links = options.follow_links != 0;
     options.read_only = read_only;
     if (!open_handle(self, path, &options))
         Py_CLEAR(self);
@@ -172,6 +173,12 @@ static PyObject *store_read_only(PyObject *object, void *unused)
     return PyBool_FromLong(((core_store *)object)->read_only);
 }
 
+static PyObject *store_follow_links(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((core_store *)object)->follow_links);
+}
+
 static PyMethodDef methods[] = {
     {"get", store_get, METH_VARARGS, "All bytes of a key."},
     {"put", store_put, METH_VARARGS, "Stores bytes under a key, atomically."},
@@ -184,6 +191,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef facts[] = {
     {"root", store_root, NULL, "Path of the directory; None in memory.", NULL},
     {"read_only", store_read_only, NULL, "True where writes are refused.", NULL},
+    {"follow_links", store_follow_links, NULL, "True where links may lead anywhere.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

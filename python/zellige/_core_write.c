@@ -22,18 +22,16 @@ static int write_fixed(core_array *array, core_pick *pick, PyObject *source)
         return -1;
     core_pick_place(pick, &view);
     zlg_error err;
-    zlg_status status = ZLG_USAGE;
     core_call call;
-    if (core_call_make(&call, NULL)) {
+    bool good = core_call_make(&call, NULL);
+    if (good) {
         core_call_enter(&call);
-        status = zlg_array_write(array->handle, &pick->selection, view.buf, pick->strides,
-                                 &call.call, &err);
-        core_call_leave(&call);
-        if (status != ZLG_OK)
-            core_raise(&err);
+        zlg_status status = zlg_array_write(array->handle, &pick->selection, view.buf,
+                                            pick->strides, &call.call, &err);
+        good = core_call_leave(&call, status, &err);
     }
     PyBuffer_Release(&view);
-    return status == ZLG_OK ? 0 : -1;
+    return good ? 0 : -1;
 }
 
 /* Sum of the lengths of a list of bytes; fills offsets. -1 with an exception set. */
@@ -59,24 +57,23 @@ static int write_varlen(core_array *array, core_pick *pick, PyObject *list)
     int64_t n_bytes = offsets != NULL ? measure(list, offsets) : -1;
     char *bytes = n_bytes < 0 ? NULL : PyMem_Malloc(n_bytes > 0 ? (size_t)n_bytes : 1);
     zlg_error err;
-    zlg_status status = ZLG_NO_MEMORY;
+    bool good = false;
     core_call call;
     if (bytes != NULL && core_call_make(&call, NULL)) {
         for (Py_ssize_t i = 0; i < n; i++)
             memcpy(bytes + offsets[i], PyBytes_AsString(PyList_GetItem(list, i)),
                    (size_t)(offsets[i + 1] - offsets[i]));
         core_call_enter(&call);
-        status = zlg_array_write_varlen(array->handle, &pick->selection, offsets,
-                                        (const uint8_t *)bytes, &call.call, &err);
-        core_call_leave(&call);
-        if (status != ZLG_OK)
-            core_raise(&err);
+        zlg_status status =
+            zlg_array_write_varlen(array->handle, &pick->selection, offsets,
+                                   (const uint8_t *)bytes, &call.call, &err);
+        good = core_call_leave(&call, status, &err);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
     }
     PyMem_Free(bytes);
     PyMem_Free(offsets);
-    return status == ZLG_OK ? 0 : -1;
+    return good ? 0 : -1;
 }
 
 int core_array_assign(PyObject *self, PyObject *key, PyObject *value)

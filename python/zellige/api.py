@@ -18,7 +18,15 @@ from .errors import NotFoundError, UsageError
 from .group import Group
 from .store import StoreLike, open_store
 
-__all__ = ["create_array", "create_group", "load", "open", "open_array", "open_group", "save"]
+__all__ = [
+    "create_array",
+    "create_group",
+    "load",
+    "open",
+    "open_array",
+    "open_group",
+    "save",
+]
 
 _MODES = ("r", "r+", "a", "w", "w-")
 _ARRAY = 2
@@ -103,8 +111,11 @@ def open(
 
 
 def save(
-    store: StoreLike, *arrays: npt.ArrayLike, path: str = "", zarr_format: int = 3,
-    **named: npt.ArrayLike
+    store: StoreLike,
+    *arrays: npt.ArrayLike,
+    path: str = "",
+    zarr_format: int = 3,
+    **named: npt.ArrayLike,
 ) -> None:
     """Saves one array, or several as a group: named ones, others as arr_0, arr_1, ...
 
@@ -124,7 +135,9 @@ def save(
         group.create_array(name, data=data)
 
 
-def load(store: StoreLike, path: str = "") -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
+def load(
+    store: StoreLike, path: str = ""
+) -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
     """An array as a NumPy array; a group as a dictionary of the arrays of its level."""
     node = open(store, "r", path)
     if isinstance(node, Array):

@@ -15,9 +15,17 @@ import numpy.typing as npt
 from . import _core
 from .errors import UnsupportedError
 from .report import Report, array_report
-from .selection import Blocks, Outer, Plan, Points, plan_blocks, plan_index, plan_outer
-from .selection import plan_points
-from .store import LocalStore, Store
+from .selection import (
+    Blocks,
+    Outer,
+    Plan,
+    Points,
+    plan_blocks,
+    plan_index,
+    plan_outer,
+    plan_points,
+)
+from .store import Store
 
 __all__ = ["Array", "Indexer", "read_many"]
 
@@ -38,8 +46,7 @@ class Indexer:
         self._array[self._selection(key)] = value
 
 
-def _reopen(root: str, path: str, zarr_format: int, read_only: bool) -> Array:
-    store = LocalStore(root, read_only=read_only)
+def _reopen(store: Store, path: str, zarr_format: int, read_only: bool) -> Array:
     return _core.open_array(Array, store, path, zarr_format, read_only)
 
 
@@ -106,7 +113,9 @@ class Array(_core.Array):
             return item
         if name == "vlen_array":
             return np.asarray(item, dtype=self._part_dtype).tobytes()
-        raise TypeError(f"elements of type {name}, not {type(item).__name__}, are written here")
+        raise TypeError(
+            f"elements of type {name}, not {type(item).__name__}, are written here"
+        )
 
     @cached_property
     def _part_dtype(self) -> np.dtype[Any]:
@@ -141,8 +150,9 @@ class Array(_core.Array):
         for start in range(0, n, step):
             yield from self[start : start + step]
 
-    def explain(self, selection: Any = ..., *, resolve: bool = False,
-                max_objects: int = 1000) -> dict[str, Any]:
+    def explain(
+        self, selection: Any = ..., *, resolve: bool = False, max_objects: int = 1000
+    ) -> dict[str, Any]:
         """The plan of a read: objects, how they are fetched and placed. Reads no data."""
         plan: dict[str, Any] = json.loads(self._explain(selection, resolve, max_objects))
         return plan
@@ -156,14 +166,16 @@ class Array(_core.Array):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements in memory; variable-length ones count as their reference."""
+        """Bytes of all elements in memory; those of variable length as references."""
         return self.size * self.dtype.itemsize
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Shape of the smallest piece that is read: the inner chunk where there are shards."""
+        """Shape of the smallest piece that is read: of an inner chunk in a shard."""
         if self._is_rectilinear and not self._is_sharded:
-            raise UnsupportedError("chunks differ in a rectilinear grid: see read_chunk_sizes")
+            raise UnsupportedError(
+                "chunks differ in a rectilinear grid: see read_chunk_sizes"
+            )
         return self._chunk_shape
 
     @property
@@ -266,9 +278,7 @@ class Array(_core.Array):
         return hash(_place(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.store.root is None:
-            raise TypeError("an array of a store in memory cannot be pickled")
-        return _reopen, (self.store.root, self.path, self.zarr_format, self.read_only)
+        return _reopen, (self.store, self.path, self.zarr_format, self.read_only)
 
 
 def _place(array: Array) -> tuple[Any, ...]:
@@ -286,9 +296,7 @@ def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def read_many(
-    reads: Any, out: Any = None, *, timeout: float | None = None
-) -> list[Any]:
+def read_many(reads: Any, out: Any = None, *, timeout: float | None = None) -> list[Any]:
     """Reads ``[(array, selection), ...]`` in one call that shares the work.
 
     Each object is opened once and each chunk decoded once, however many selections fall

@@ -26,13 +26,19 @@ _TEXT = 16  # bytes that a text is taken for there
 def _auto_chunks(shape: tuple[int, ...], n_bytes: int) -> tuple[int, ...]:
     """The whole array, its longest axis halved until a chunk is about a mebibyte."""
     chunks = [max(1, n) for n in shape]
-    while chunks and int(np.prod(chunks, dtype=object)) * n_bytes > _TARGET and max(chunks) > 1:
+    while (
+        chunks
+        and int(np.prod(chunks, dtype=object)) * n_bytes > _TARGET
+        and max(chunks) > 1
+    ):
         axis = chunks.index(max(chunks))
         chunks[axis] = -(-chunks[axis] // 2)
     return tuple(chunks)
 
 
-def _lengths(value: int | Sequence[int], rank: int, whole: tuple[int, ...]) -> tuple[int, ...]:
+def _lengths(
+    value: int | Sequence[int], rank: int, whole: tuple[int, ...]
+) -> tuple[int, ...]:
     """A shape: an integer is meant for every axis, -1 for the whole of its axis."""
     lengths = (value,) * rank if isinstance(value, int) else tuple(value)
     if len(lengths) != rank:
@@ -90,8 +96,11 @@ def create_array(
     found = memory_dtype(dtype)
     n_bytes = found.itemsize if found is not None and found.kind not in "OT" else _TEXT
     whole = sides if shards is None else _lengths(shards, len(sides), sides)
-    pieces = _auto_chunks(whole, n_bytes) if chunks is None else _lengths(
-        chunks, len(sides), whole)
+    pieces = (
+        _auto_chunks(whole, n_bytes)
+        if chunks is None
+        else _lengths(chunks, len(sides), whole)
+    )
     array = _core.create_array(
         Array,
         open_store(store, "a"),

@@ -23,7 +23,8 @@ Description = tuple[str, str, int, "str | None", int, "tuple[Any, ...]"]
 
 #: Strings of variable width where NumPy has them, else objects.
 STRING: np.dtype[Any] = np.dtype(
-    np.dtypes.StringDType() if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType")
+    np.dtypes.StringDType()
+    if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType")
     else object
 )
 _NARROW = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8"}
@@ -125,7 +126,9 @@ def _name_v2(dtype: np.dtype[Any]) -> Any:
     fields: list[list[Any]] = []
     for name in dtype.names:
         base, shape = dtype[name].base, dtype[name].shape
-        fields.append([name, _name_v2(base), list(shape)] if shape else [name, _name_v2(base)])
+        fields.append(
+            [name, _name_v2(base), list(shape)] if shape else [name, _name_v2(base)]
+        )
     return fields
 
 

@@ -14,15 +14,14 @@ from .array import Array
 from .create import create_array, create_group
 from .errors import MetadataError, NotFoundError, UsageError, ZelligeError
 from .report import Report, lines
-from .store import LocalStore
+from .store import Store
 
 __all__ = ["Group"]
 
 _GROUP, _ARRAY = 1, 2
 
 
-def _reopen(root: str, path: str, zarr_format: int, read_only: bool) -> Group:
-    store = LocalStore(root, read_only=read_only)
+def _reopen(store: Store, path: str, zarr_format: int, read_only: bool) -> Group:
     return _core.open_group(Group, store, path, zarr_format, read_only)
 
 
@@ -91,7 +90,9 @@ class Group(_core.Group, Mapping[str, "Array | Group"]):
             path = f"{above}{name}"
             last = i == len(level) - 1
             yield f"{indent}{'└── ' if last else '├── '}{name}{self._remark(path)}"
-            yield from self._branches(below, path + "/", indent + ("    " if last else "│   "))
+            yield from self._branches(
+                below, path + "/", indent + ("    " if last else "│   ")
+            )
 
     def _remark(self, path: str) -> str:
         try:
@@ -116,7 +117,11 @@ class Group(_core.Group, Mapping[str, "Array | Group"]):
         return create_array(self.store, path=self._below(name), **keywords)
 
     def create_group(
-        self, name: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False
+        self,
+        name: str,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
     ) -> Group:
         """Makes a group below this one."""
         return create_group(
@@ -159,17 +164,19 @@ class Group(_core.Group, Mapping[str, "Array | Group"]):
     def info(self) -> Report:
         """A report for people."""
         kinds = [kind for _, kind in self._members(False)]
-        return lines([
-            ("type", "group"),
-            ("store", self.store.root or "memory"),
-            ("path", self.name),
-            ("zarr format", self.zarr_format),
-            ("consolidated", self.is_consolidated),
-            ("read only", self.read_only),
-            ("arrays", kinds.count(_ARRAY)),
-            ("groups", kinds.count(_GROUP)),
-            ("attributes", len(self.attrs)),
-        ])
+        return lines(
+            [
+                ("type", "group"),
+                ("store", self.store.root or "memory"),
+                ("path", self.name),
+                ("zarr format", self.zarr_format),
+                ("consolidated", self.is_consolidated),
+                ("read only", self.read_only),
+                ("arrays", kinds.count(_ARRAY)),
+                ("groups", kinds.count(_GROUP)),
+                ("attributes", len(self.attrs)),
+            ]
+        )
 
     def __repr__(self) -> str:
         return f"<zellige.Group {self.store_path}>"
@@ -178,12 +185,12 @@ class Group(_core.Group, Mapping[str, "Array | Group"]):
         return self.store.root or id(self.store), self.path, self.zarr_format
 
     def __eq__(self, other: object) -> bool:
-        return self._place() == other._place() if isinstance(other, Group) else NotImplemented
+        return (
+            self._place() == other._place() if isinstance(other, Group) else NotImplemented
+        )
 
     def __hash__(self) -> int:
         return hash(self._place())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.store.root is None:
-            raise TypeError("a group of a store in memory cannot be pickled")
-        return _reopen, (self.store.root, self.path, self.zarr_format, self.read_only)
+        return _reopen, (self.store, self.path, self.zarr_format, self.read_only)

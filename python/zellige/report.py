@@ -30,7 +30,9 @@ def size_text(n_bytes: int) -> str:
 
 def lines(pairs: list[tuple[str, Any]]) -> Report:
     """A name and a value on each line; values that are None are left out."""
-    return Report("\n".join(f"{name:<12}: {value}" for name, value in pairs if value is not None))
+    return Report(
+        "\n".join(f"{name:<12}: {value}" for name, value in pairs if value is not None)
+    )
 
 
 def _codec_names(codecs: Any) -> str:
@@ -49,21 +51,28 @@ def _codec_names(codecs: Any) -> str:
 def array_report(array: Array) -> Report:
     """What an array is, one fact a line."""
     data_type = array.zarr_dtype
-    sizes = array.chunks if array._is_sharded or not array._is_rectilinear else "rectilinear"
-    return lines([
-        ("type", "array"),
-        ("store", array.store.root or "memory"),
-        ("path", array.name),
-        ("zarr format", array.zarr_format),
-        ("shape", array.shape),
-        ("dimensions", array.dimension_names),
-        ("data type", data_type if isinstance(data_type, str) else json.dumps(data_type)),
-        ("numpy type", array.dtype),
-        ("chunks", sizes),
-        ("shards", array.shards),
-        ("fill value", repr(array.fill_value)),
-        ("codecs", _codec_names(array.codecs)),
-        ("read only", array.read_only),
-        ("n chunks", array.nchunks),
-        ("n bytes", size_text(array.nbytes)),
-    ])
+    sizes = (
+        array.chunks if array._is_sharded or not array._is_rectilinear else "rectilinear"
+    )
+    return lines(
+        [
+            ("type", "array"),
+            ("store", array.store.root or "memory"),
+            ("path", array.name),
+            ("zarr format", array.zarr_format),
+            ("shape", array.shape),
+            ("dimensions", array.dimension_names),
+            (
+                "data type",
+                data_type if isinstance(data_type, str) else json.dumps(data_type),
+            ),
+            ("numpy type", array.dtype),
+            ("chunks", sizes),
+            ("shards", array.shards),
+            ("fill value", repr(array.fill_value)),
+            ("codecs", _codec_names(array.codecs)),
+            ("read only", array.read_only),
+            ("n chunks", array.nchunks),
+            ("n bytes", size_text(array.nbytes)),
+        ]
+    )

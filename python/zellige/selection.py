@@ -94,7 +94,9 @@ def _position(item: Any, length: int, axis: int) -> int:
             f"an index is an integer, a slice, a list or an array, not {item!r}"
         ) from None
     if not -length <= i < length:
-        raise RangeError(f"index {i} is out of bounds for axis {axis} with {length} elements")
+        raise RangeError(
+            f"index {i} is out of bounds for axis {axis} with {length} elements"
+        )
     return i + length if i < 0 else i
 
 
@@ -110,13 +112,17 @@ def _positions(item: Any, length: int, axis: int) -> Indices:
     if found.size == 0 and found.dtype.kind == "f":
         return np.empty(found.shape, np.int64)  # an empty list
     if found.dtype.kind not in "iu":
-        raise IndexError(f"arrays used as indices hold integers or booleans, not {found.dtype}")
+        raise IndexError(
+            f"arrays used as indices hold integers or booleans, not {found.dtype}"
+        )
     if found.size == 0:
         return np.empty(found.shape, np.int64)
     low, high = found.min(), found.max()  # before narrowing: uint64 would wrap
     if low < -length or high >= length:
         bad = int(low if low < -length else high)
-        raise RangeError(f"index {bad} is out of bounds for axis {axis} with {length} elements")
+        raise RangeError(
+            f"index {bad} is out of bounds for axis {axis} with {length} elements"
+        )
     result = found.astype(np.int64, order="C")
     if low < 0:
         result[result < 0] += length

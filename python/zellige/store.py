@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from . import _core
+from .errors import UnsupportedError
 
 __all__ = ["LocalStore", "MemoryStore", "Store", "StoreLike", "open_store"]
 
@@ -20,6 +22,10 @@ class Store(_core.Store):
 StoreLike = str | os.PathLike[str] | Store
 
 
+def _reopen(root: str, read_only: bool, follow_links: bool) -> LocalStore:
+    return LocalStore(root, read_only=read_only, follow_links=follow_links)
+
+
 class LocalStore(Store):
     """A directory. Links below it never lead out of it, unless `follow_links` is set."""
 
@@ -32,12 +38,17 @@ class LocalStore(Store):
         follow_links: bool = False,
     ) -> LocalStore:
         text = os.fspath(path)
-        if not text.startswith("/") and "://" not in text:
+        if not text.startswith(("/", "file://")):
+            if "://" in text:
+                raise UnsupportedError(f"{text}: only directories can be opened")
             text = os.path.abspath(text)
         return _core.open_store(cls, text, read_only, create, follow_links)
 
     def __repr__(self) -> str:
         return f"<zellige.LocalStore {self.root}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.root, self.read_only, self.follow_links)
 
 
 class MemoryStore(Store):
@@ -48,6 +59,9 @@ class MemoryStore(Store):
 
     def __repr__(self) -> str:
         return f"<zellige.MemoryStore at {id(self):#x}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a store in memory cannot be pickled")
 
 
 def open_store(store: StoreLike, mode: str) -> Store:

@@ -57,7 +57,11 @@ def write_v3(folder, data, chunks, inner=None, fill=0, data_type=None, skip=(), 
     plain = {"name": "bytes", "configuration": {"endian": "little"}}
     codecs = [plain]
     if inner is not None:
-        configuration = {"chunk_shape": list(inner), "codecs": [plain], "index_codecs": [plain]}
+        configuration = {
+            "chunk_shape": list(inner),
+            "codecs": [plain],
+            "index_codecs": [plain],
+        }
         codecs = [{"name": "sharding_indexed", "configuration": configuration}]
     document = {
         "zarr_format": 3,

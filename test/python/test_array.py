@@ -14,9 +14,17 @@ DATA = np.arange(70, dtype="<i2").reshape(10, 7)
 @pytest.fixture
 def sharded(tmp_path):
     text = {"a": 1.5, "big": 2**80, "nan": math.nan, "list": [1, {"b": None}]}
-    return zellige.open_array(write_v3(
-        tmp_path / "s", DATA, (6, 4), inner=(3, 2), fill=-1, attributes=text,
-        dimension_names=["y", None]))
+    return zellige.open_array(
+        write_v3(
+            tmp_path / "s",
+            DATA,
+            (6, 4),
+            inner=(3, 2),
+            fill=-1,
+            attributes=text,
+            dimension_names=["y", None],
+        )
+    )
 
 
 def test_facts(sharded):
@@ -36,7 +44,11 @@ def test_facts(sharded):
 
 def test_attributes_are_exact_and_fixed(sharded):
     attrs = sharded.attrs
-    assert attrs["big"] == 2**80 and math.isnan(attrs["nan"]) and attrs["list"] == [1, {"b": None}]
+    assert (
+        attrs["big"] == 2**80
+        and math.isnan(attrs["nan"])
+        and attrs["list"] == [1, {"b": None}]
+    )
     assert list(attrs) == ["a", "big", "nan", "list"]
     with pytest.raises(TypeError):
         attrs["a"] = 2
@@ -53,8 +65,10 @@ def test_unsharded(tmp_path):
 
 
 def test_rectilinear(tmp_path):
-    grid = {"name": "rectilinear",
-            "configuration": {"kind": "inline", "chunk_shapes": [[2, 5, 3], [[4, 2]]]}}
+    grid = {
+        "name": "rectilinear",
+        "configuration": {"kind": "inline", "chunk_shapes": [[2, 5, 3], [[4, 2]]]},
+    }
     path = write_v3(tmp_path, DATA, (10, 7), chunk_grid=grid)
     (tmp_path / "c" / "0" / "0").write_bytes(DATA[:2, :4].tobytes())
     a = zellige.open_array(path)
@@ -82,7 +96,9 @@ def test_numpy_protocols(sharded):
     with pytest.raises(ValueError):
         sharded.__array__(copy=False)
     assert np.array_equal(list(sharded), list(DATA))
-    assert [type(x) for x in zellige.open_array(sharded.store.root)[:2, 0]] == [np.int16] * 2
+    assert [type(x) for x in zellige.open_array(sharded.store.root)[:2, 0]] == [
+        np.int16
+    ] * 2
 
 
 def test_equality_and_pickle(sharded, tmp_path):
@@ -94,6 +110,19 @@ def test_equality_and_pickle(sharded, tmp_path):
     memory = zellige.create_array(zellige.MemoryStore(), data=DATA)
     with pytest.raises(TypeError, match="memory"):
         pickle.dumps(memory)
+
+
+def test_pickle_of_stores(tmp_path):
+    write_v3(tmp_path / "away" / "a", DATA, (5, 5))
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "link").symlink_to(tmp_path / "away")
+    with pytest.raises(zellige.ZelligeError):
+        zellige.open_array(tmp_path / "s", path="link/a")
+    store = zellige.LocalStore(tmp_path / "s", follow_links=True, read_only=True)
+    again = pickle.loads(pickle.dumps(store))
+    assert (again.root, again.follow_links, again.read_only) == (store.root, True, True)
+    same(zellige.open_array(again, path="link/a")[...], DATA)
+    same(pickle.loads(pickle.dumps(zellige.open_array(store, path="link/a")))[...], DATA)
 
 
 def test_pickle_survives_a_change_of_folder(tmp_path, monkeypatch):

@@ -37,7 +37,9 @@ def some_key(rng):
     if rng.random() < 0.4:
         keep = rng.randrange(len(items) + 1)
         tail = len(items) - keep
-        items[keep:] = [some_item(rng, n) for n in SHAPE[len(SHAPE) - tail :]] if tail else []
+        items[keep:] = (
+            [some_item(rng, n) for n in SHAPE[len(SHAPE) - tail :]] if tail else []
+        )
         items.insert(keep, Ellipsis)
     for _ in range(rng.choice([0, 0, 0, 1, 2])):
         items.insert(rng.randrange(len(items) + 1), None)
@@ -83,10 +85,25 @@ def test_no_elements(tmp_path):
         array[0]
 
 
-@pytest.mark.parametrize("key", [
-    13, -14, (0, 7), (0, 0, 9), (0, 0, 0, 0), (Ellipsis, Ellipsis), 2**70, "a", 1.5, True,
-    slice(1.5), {}, (0, "a"), b"x",
-])
+@pytest.mark.parametrize(
+    "key",
+    [
+        13,
+        -14,
+        (0, 7),
+        (0, 0, 9),
+        (0, 0, 0, 0),
+        (Ellipsis, Ellipsis),
+        2**70,
+        "a",
+        1.5,
+        True,
+        slice(1.5),
+        {},
+        (0, "a"),
+        b"x",
+    ],
+)
 def test_wrong_keys(arrays, key):
     for _, array in arrays:
         with pytest.raises((IndexError, TypeError)):

@@ -15,12 +15,22 @@ def store(request, tmp_path):
 
 def test_round_trip_with_everything(store):
     array = zellige.create_array(
-        store, path="a/b", data=DATA, chunks=(2, 5), shards=(4, 10), fill_value=np.nan,
-        attributes={"u": "é", "n": 2**70}, dimension_names=("y", None),
-        codecs=[{"name": "bytes", "configuration": {"endian": "big"}},
-                {"name": "gzip", "configuration": {"level": 1}}, "crc32c"],
+        store,
+        path="a/b",
+        data=DATA,
+        chunks=(2, 5),
+        shards=(4, 10),
+        fill_value=np.nan,
+        attributes={"u": "é", "n": 2**70},
+        dimension_names=("y", None),
+        codecs=[
+            {"name": "bytes", "configuration": {"endian": "big"}},
+            {"name": "gzip", "configuration": {"level": 1}},
+            "crc32c",
+        ],
         index_location="start",
-        chunk_key_encoding={"name": "v2", "configuration": {"separator": "."}})
+        chunk_key_encoding={"name": "v2", "configuration": {"separator": "."}},
+    )
     again = zellige.open_array(store, path="a/b")
     same(again[...], DATA)
     assert again == array and (again.chunks, again.shards) == ((2, 5), (4, 10))
@@ -33,12 +43,25 @@ def test_round_trip_with_everything(store):
 
 def test_version_2(store):
     zellige.create_array(
-        store, data=DATA, chunks=(4, 10), zarr_format=2, separator="/", order="F",
-        codecs={"filters": [{"id": "delta", "dtype": "<f4"}],
-                "compressor": {"id": "zlib", "level": 1}}, attributes={"k": [1]})
+        store,
+        data=DATA,
+        chunks=(4, 10),
+        zarr_format=2,
+        separator="/",
+        order="F",
+        codecs={
+            "filters": [{"id": "delta", "dtype": "<f4"}],
+            "compressor": {"id": "zlib", "level": 1},
+        },
+        attributes={"k": [1]},
+    )
     array = zellige.open_array(store)
     same(array[...], DATA)
-    assert array.zarr_format == 2 and array.metadata["order"] == "F" and array.attrs == {"k": [1]}
+    assert (
+        array.zarr_format == 2
+        and array.metadata["order"] == "F"
+        and array.attrs == {"k": [1]}
+    )
 
 
 def test_defaults(store):
@@ -46,12 +69,15 @@ def test_defaults(store):
     assert array.chunks == (250, 375) and array.fill_value == 0 and array.shards is None
     assert zellige.create_array(store, path="s", shape=7, dtype=str).chunks == (7,)
     assert zellige.create_array(store, path="e", shape=(0, 3), dtype="u1").chunks == (1, 3)
-    assert zellige.create_array(store, path="w", shape=(9, 8), dtype="u1",
-                                chunks=(-1, 2)).chunks == (9, 2)
+    assert zellige.create_array(
+        store, path="w", shape=(9, 8), dtype="u1", chunks=(-1, 2)
+    ).chunks == (9, 2)
 
 
 def test_writing_whole_chunks(store):
-    array = zellige.create_array(store, shape=(6, 10), dtype="i4", chunks=(2, 5), fill_value=9)
+    array = zellige.create_array(
+        store, shape=(6, 10), dtype="i4", chunks=(2, 5), fill_value=9
+    )
     array[0:2, 5:10] = DATA[0:2, 5:10]  # cast
     array[2:4] = 7  # repeated
     array[4:6, 0:5] = np.arange(5)[None]  # broadcast
@@ -71,7 +97,13 @@ def test_writing_whole_chunks(store):
 
 def test_writing_parts_is_refused(store):
     array = zellige.create_array(store, shape=(6, 10), dtype="i4", chunks=(2, 5))
-    for key in [(0, 0), slice(0, 3), slice(None, None, 2), ([0, 1],), np.ones((6, 10), bool)]:
+    for key in [
+        (0, 0),
+        slice(0, 3),
+        slice(None, None, 2),
+        ([0, 1],),
+        np.ones((6, 10), bool),
+    ]:
         with pytest.raises(zellige.UnsupportedError):
             array[key] = 1
     with pytest.raises(ValueError):
@@ -93,8 +125,12 @@ def test_wrong_texts_are_refused():
 
 def test_lists_of_variable_length():
     array = zellige.create_array(
-        zellige.MemoryStore(), shape=3, dtype="|O", zarr_format=2,
-        codecs={"filters": [{"id": "vlen-array", "dtype": "<i4"}], "compressor": None})
+        zellige.MemoryStore(),
+        shape=3,
+        dtype="|O",
+        zarr_format=2,
+        codecs={"filters": [{"id": "vlen-array", "dtype": "<i4"}], "compressor": None},
+    )
     value = np.empty(3, object)
     value[:] = [np.arange(n, dtype="i4") for n in (2, 0, 3)]
     array[...] = value
@@ -134,7 +170,9 @@ def test_modes(store):
     group = zellige.open_group(store, "a", attributes={"a": 1})
     assert dict(group.attrs) in ({}, {"a": 1}) and list(group) == ["x"]
     assert isinstance(zellige.open(store, "r+", path="x"), zellige.Array)
-    assert isinstance(zellige.open(store, "w", path="y", shape=3, dtype="f4"), zellige.Array)
+    assert isinstance(
+        zellige.open(store, "w", path="y", shape=3, dtype="f4"), zellige.Array
+    )
     assert isinstance(zellige.open(store, "w-", path="z"), zellige.Group)
     assert len(zellige.open_group(store, "w")) == 0
     with pytest.raises(zellige.UsageError, match="mode"):
@@ -182,14 +220,20 @@ def test_save_and_load(store):
 
 
 def test_wrong_arguments(store):
-    for keywords in ({}, {"shape": 3}, {"dtype": "i4"}, {"shape": (3, 4), "dtype": "i4",
-                     "chunks": (2,)}, {"shape": -1, "dtype": "i4"},
-                     {"shape": (3, 4), "dtype": "i4", "dimension_names": ["a"]},
-                     {"shape": 3, "dtype": "nonsense"}, {"shape": 3, "dtype": "i4", "chunks": 0},
-                     {"shape": 3, "dtype": "i4", "fill_value": "x"},
-                     {"shape": 3, "dtype": "i4", "zarr_format": 4},
-                     {"shape": (1,) * 40, "dtype": "i4"},
-                     {"shape": 3, "dtype": "i4", "codecs": ["nonsense"]}):
+    for keywords in (
+        {},
+        {"shape": 3},
+        {"dtype": "i4"},
+        {"shape": (3, 4), "dtype": "i4", "chunks": (2,)},
+        {"shape": -1, "dtype": "i4"},
+        {"shape": (3, 4), "dtype": "i4", "dimension_names": ["a"]},
+        {"shape": 3, "dtype": "nonsense"},
+        {"shape": 3, "dtype": "i4", "chunks": 0},
+        {"shape": 3, "dtype": "i4", "fill_value": "x"},
+        {"shape": 3, "dtype": "i4", "zarr_format": 4},
+        {"shape": (1,) * 40, "dtype": "i4"},
+        {"shape": 3, "dtype": "i4", "codecs": ["nonsense"]},
+    ):
         with pytest.raises((ValueError, TypeError)):
             zellige.create_array(store, path="w", **keywords)
 

@@ -8,11 +8,35 @@ import zellige
 from conftest import same, write_v2, write_v3
 from zellige.dtype import numpy_dtype
 
-PLAIN = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-         "float16", "float32", "float64", "complex64", "complex128"]
-SMALL = ["bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz",
-         "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn", "float6_e2m3fn",
-         "float6_e3m2fn"]
+PLAIN = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+SMALL = [
+    "bfloat16",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+]
 
 
 def some(dtype, n=6):
@@ -31,7 +55,9 @@ def test_plain_types_round_trip(name, zarr_format):
     assert array.fill_value == np.dtype(name).type(3)
 
 
-@pytest.mark.parametrize("dtype", ["M8[ns]", "M8[25s]", "m8[D]", "S5", "U3", "V6", "?", "f2"])
+@pytest.mark.parametrize(
+    "dtype", ["M8[ns]", "M8[25s]", "m8[D]", "S5", "U3", "V6", "?", "f2"]
+)
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_other_fixed_types_round_trip(dtype, zarr_format):
     data = np.array(["ab", "c", ""], dtype) if dtype[0] in "SU" else some(dtype)
@@ -56,11 +82,14 @@ def test_times_as_results(tmp_path):
     assert out[0] == data[0] and np.isnat(out[1])
 
 
-@pytest.mark.parametrize("dtype", [
-    [("a", "<i4"), ("b", "<f4", (2, 3))],
-    [("p", [("x", "<i2"), ("y", "<M8[s]")]), ("s", "S3"), ("u", "<U2")],
-    [("a", "u1"), ("b", [("c", [("d", "<f8"), ("e", "?")]), ("f", "<c8")])],
-])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        [("a", "<i4"), ("b", "<f4", (2, 3))],
+        [("p", [("x", "<i2"), ("y", "<M8[s]")]), ("s", "S3"), ("u", "<U2")],
+        [("a", "u1"), ("b", [("c", [("d", "<f8"), ("e", "?")]), ("f", "<c8")])],
+    ],
+)
 def test_records(tmp_path, dtype):
     data = np.zeros(5, dtype)
     data[data.dtype.names[0]][1:3] = 1
@@ -70,8 +99,10 @@ def test_records(tmp_path, dtype):
 
 
 def test_a_record_of_version_3():
-    data = np.array([(1, 2.5, (3, 4j)), (-1, 0, (5, 6))],
-                    [("a", "<i2"), ("b", "<f8"), ("n", [("x", "u1"), ("y", "<c8")])])
+    data = np.array(
+        [(1, 2.5, (3, 4j)), (-1, 0, (5, 6))],
+        [("a", "<i2"), ("b", "<f8"), ("n", [("x", "u1"), ("y", "<c8")])],
+    )
     store = zellige.MemoryStore()
     zellige.create_array(store, data=data, fill_value=data[0])
     array = zellige.open_array(store)
@@ -101,8 +132,9 @@ def test_small_floats_without_ml_dtypes(tmp_path, monkeypatch):
     numpy_dtype.cache_clear()
 
 
-@pytest.mark.parametrize("name, kind", [("int2", "i1"), ("int4", "i1"), ("uint2", "u1"),
-                                        ("uint4", "u1")])
+@pytest.mark.parametrize(
+    "name, kind", [("int2", "i1"), ("int4", "i1"), ("uint2", "u1"), ("uint4", "u1")]
+)
 def test_narrow_integers(tmp_path, name, kind):
     raw = np.array([0, 1, 0xFF if kind == "i1" else 3, 0xFE if kind == "i1" else 2], "u1")
     array = zellige.open_array(write_v3(tmp_path, raw, (4,), data_type=name))
@@ -112,8 +144,9 @@ def test_narrow_integers(tmp_path, name, kind):
 def test_complex_of_other_parts(tmp_path):
     raw = np.arange(8, dtype="<f2")
     # The bytes of four numbers look like those of four uint32.
-    path = write_v3(tmp_path, raw.view("<u4"), (4,), data_type="complex_float16",
-                    fill_value=[0, 0])
+    path = write_v3(
+        tmp_path, raw.view("<u4"), (4,), data_type="complex_float16", fill_value=[0, 0]
+    )
     array = zellige.open_array(path)
     assert array.dtype == np.dtype([("re", "f2"), ("im", "f2")])
     found = array[...]
@@ -125,8 +158,14 @@ def test_complex_of_other_parts(tmp_path):
 def test_texts(zarr_format):
     words = np.array([["a", "ünï", ""], ["漢𝄞", "x" * 1000, "\0"]], dtype=object)
     store = zellige.MemoryStore()
-    zellige.create_array(store, data=words, dtype="string", chunks=(1, 2),
-                         zarr_format=zarr_format, fill_value="?")
+    zellige.create_array(
+        store,
+        data=words,
+        dtype="string",
+        chunks=(1, 2),
+        zarr_format=zarr_format,
+        fill_value="?",
+    )
     array = zellige.open_array(store)
     found = array[...]
     assert found.dtype.kind == ("T" if int(np.__version__.split(".")[0]) >= 2 else "O")

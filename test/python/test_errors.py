@@ -7,9 +7,17 @@ from conftest import write_v3
 from zellige import _core, errors
 
 EXPECTED = {
-    "no_memory": MemoryError, "usage": ValueError, "range": IndexError, "limit": ValueError,
-    "unsupported": ValueError, "not_found": KeyError, "exists": FileExistsError, "io": OSError,
-    "metadata": ValueError, "corrupt": ValueError, "cancelled": TimeoutError,
+    "no_memory": MemoryError,
+    "usage": ValueError,
+    "range": IndexError,
+    "limit": ValueError,
+    "unsupported": ValueError,
+    "not_found": KeyError,
+    "exists": FileExistsError,
+    "io": OSError,
+    "metadata": ValueError,
+    "corrupt": ValueError,
+    "cancelled": TimeoutError,
 }
 
 
@@ -56,7 +64,9 @@ def test_wrong_paths(tmp_path):
         zellige.open_array("a\0b")
     with pytest.raises(ValueError):
         zellige.open_array(tmp_path, path="a\0b")
-    for bad in (None, 3, [], {}):
+    with pytest.raises(zellige.UnsupportedError, match="s3://"):
+        zellige.open("s3://bucket/a.zarr")
+    for bad in (None, 3, [], {}, b"bytes"):
         with pytest.raises(TypeError):
             zellige.open(bad)
 
@@ -64,7 +74,9 @@ def test_wrong_paths(tmp_path):
 def test_text_that_is_no_utf8(tmp_path):
     store = zellige.MemoryStore()
     codecs = [{"name": "vlen-utf8"}]
-    zellige.create_array(store, data=np.array(["abcd"], object), dtype="string", codecs=codecs)
+    zellige.create_array(
+        store, data=np.array(["abcd"], object), dtype="string", codecs=codecs
+    )
     raw = store.get("c/0")
     store.put("c/0", raw.replace(b"abcd", b"ab\xff\xfe"))
     with pytest.raises(zellige.CorruptError, match="UTF-8"):

@@ -47,7 +47,9 @@ def test_random_outer(pair, seed):
     rng = np.random.default_rng(seed)
     for _ in range(60):
         key = tuple(some_outer(rng, n) for n in SHAPE)
-        wanted = outer(data, [i if not isinstance(i, list) else np.array(i, int) for i in key])
+        wanted = outer(
+            data, [i if not isinstance(i, list) else np.array(i, int) for i in key]
+        )
         found = array.oindex[key]
         assert np.array_equal(np.asarray(found), wanted) and np.shape(found) == wanted.shape
 
@@ -75,7 +77,11 @@ def test_integer_types(pair, dtype):
 def test_unsigned_never_wraps(pair):
     _, array = pair
     far = np.array([2**64 - 1], "u8")
-    for read in (lambda: array[far], lambda: array.oindex[far], lambda: array.vindex[far, 0, 0]):
+    for read in (
+        lambda: array[far],
+        lambda: array.oindex[far],
+        lambda: array.vindex[far, 0, 0],
+    ):
         with pytest.raises(zellige.RangeError, match=str(2**64 - 1)):
             read()
 
@@ -114,12 +120,24 @@ def test_two_meanings_are_refused(pair):
             array[key]
 
 
-@pytest.mark.parametrize("read", [
-    lambda a: a[[13]], lambda a: a[[-14]], lambda a: a.oindex[[0, 13]], lambda a: a.vindex[0, 7, 0],
-    lambda a: a.vindex[[0], [0]], lambda a: a.vindex[:, 0, 0], lambda a: a.oindex[[[0]]],
-    lambda a: a[[0.5]], lambda a: a.oindex["a"], lambda a: a.blocks[2], lambda a: a.blocks[::2],
-    lambda a: a.oindex[0, 0, 0, 0], lambda a: a.vindex["a", "b", "c"],
-])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda a: a[[13]],
+        lambda a: a[[-14]],
+        lambda a: a.oindex[[0, 13]],
+        lambda a: a.vindex[0, 7, 0],
+        lambda a: a.vindex[[0], [0]],
+        lambda a: a.vindex[:, 0, 0],
+        lambda a: a.oindex[[[0]]],
+        lambda a: a[[0.5]],
+        lambda a: a.oindex["a"],
+        lambda a: a.blocks[2],
+        lambda a: a.blocks[::2],
+        lambda a: a.oindex[0, 0, 0, 0],
+        lambda a: a.vindex["a", "b", "c"],
+    ],
+)
 def test_wrong_lists(pair, read):
     with pytest.raises((IndexError, TypeError)):
         read(pair[1])

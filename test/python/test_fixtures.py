@@ -1,4 +1,4 @@
-"""The golden stores of others: every valid array gives its sum, every broken one its kind."""
+"""The golden stores of others: valid arrays give their sums, broken ones their kinds."""
 
 import base64
 import hashlib
@@ -38,7 +38,8 @@ def little(array):
     if array.dtype.names is not None:
         columns = [
             np.frombuffer(little(np.ascontiguousarray(array[name])), "u1").reshape(
-                array.size, -1 if array.size else 0)
+                array.size, -1 if array.size else 0
+            )
             for name in array.dtype.names
         ]
         return np.concatenate(columns, axis=1).tobytes() if array.size else b""
@@ -48,10 +49,20 @@ def little(array):
 
 
 def json_text(text):
-    plain = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f",
-             "\r": "\\r"}
-    return '"' + "".join(
-        plain.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text) + '"'
+    plain = {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\b": "\\b",
+        "\t": "\\t",
+        "\n": "\\n",
+        "\f": "\\f",
+        "\r": "\\r",
+    }
+    return (
+        '"'
+        + "".join(plain.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text)
+        + '"'
+    )
 
 
 def canonical(array):
@@ -109,7 +120,9 @@ class Memory:
         return self
 
     def __exit__(self, *_):
-        self.peak = 0 if self.before is None else (self.status("VmHWM") - self.before) / 1024
+        self.peak = (
+            0 if self.before is None else (self.status("VmHWM") - self.before) / 1024
+        )
 
     @staticmethod
     def status(name):

@@ -29,7 +29,12 @@ def test_mapping(root):
     assert isinstance(root["g"], zellige.Group) and isinstance(root["x"], zellige.Array)
     same(root["g/h/z"][...], DATA + 2)
     same(root["/g/y/"][...], DATA + 1)
-    assert "g/h" in root and "nothing" not in root and 3 not in root and "not a node" not in root
+    assert (
+        "g/h" in root
+        and "nothing" not in root
+        and 3 not in root
+        and "not a node" not in root
+    )
     assert dict(root.items())["x"] == root["x"]
     assert root.get("nothing") is None
     with pytest.raises(KeyError) as caught:
@@ -42,7 +47,12 @@ def test_walks(root):
     assert [p for p, _ in root.members()] == ["g", "x"]
     assert [p for p, _ in root.members(max_depth=1)] == ["g", "g/h", "g/y", "x"]
     assert sorted(p for p, _ in root.members(max_depth=None)) == [
-        "g", "g/h", "g/h/z", "g/y", "x"]
+        "g",
+        "g/h",
+        "g/h/z",
+        "g/y",
+        "x",
+    ]
     assert [root.nmembers(d) for d in (0, 1, None)] == [2, 4, 5]
     assert [n for n, _ in root.arrays()] == ["x"] and [n for n, _ in root.groups()] == ["g"]
 
@@ -69,7 +79,9 @@ def test_equality_and_pickle(root):
 def test_a_broken_member_hides_nobody(root, tmp_path):
     document = json.loads((tmp_path / "x" / "zarr.json").read_text())
     (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "zarr.json").write_text(json.dumps({**document, "data_type": "odd9"}))
+    (tmp_path / "odd" / "zarr.json").write_text(
+        json.dumps({**document, "data_type": "odd9"})
+    )
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "zarr.json").write_text('{"zarr_format": 3, "node_')
     root = zellige.open_group(tmp_path)
@@ -90,16 +102,25 @@ def test_version_2(tmp_path):
     (tmp_path / ".zattrs").write_text('{"a": NaN}')
     write_v2(tmp_path / "x", DATA, (2, 2))
     root = zellige.open_group(tmp_path)
-    assert root.zarr_format == 2 and root.attrs["a"] != root.attrs["a"] and list(root) == ["x"]
+    assert (
+        root.zarr_format == 2 and root.attrs["a"] != root.attrs["a"] and list(root) == ["x"]
+    )
     same(root["x"][...], DATA)
 
 
 def test_consolidated(tmp_path):
     write_v3(tmp_path / "x", DATA, (2, 2))
     inner = json.loads((tmp_path / "x" / "zarr.json").read_text())
-    document = {"zarr_format": 3, "node_type": "group", "attributes": {},
-                "consolidated_metadata": {"kind": "inline", "must_understand": False,
-                                          "metadata": {"x": inner}}}
+    document = {
+        "zarr_format": 3,
+        "node_type": "group",
+        "attributes": {},
+        "consolidated_metadata": {
+            "kind": "inline",
+            "must_understand": False,
+            "metadata": {"x": inner},
+        },
+    }
     (tmp_path / "zarr.json").write_text(json.dumps(document))
     (tmp_path / "x" / "zarr.json").unlink()
     root = zellige.open_group(tmp_path)

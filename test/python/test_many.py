@@ -12,17 +12,36 @@ def pairs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("many")
     a = np.arange(600, dtype="<i4").reshape(20, 30)
     b = np.linspace(0, 1, 120, dtype="<f8").reshape(4, 5, 6)
-    return [(a, zellige.open_array(write_v3(folder / "a", a, (10, 10), inner=(5, 5)))),
-            (b, zellige.open_array(write_v3(folder / "b", b, (2, 3, 4))))]
+    return [
+        (a, zellige.open_array(write_v3(folder / "a", a, (10, 10), inner=(5, 5)))),
+        (b, zellige.open_array(write_v3(folder / "b", b, (2, 3, 4)))),
+    ]
 
 
 def test_many_of_several_arrays(pairs):
     (a, za), (b, zb) = pairs
-    reads = [(za, (slice(2, 9), 3)), (zb, ...), (za, [1, 5]), (zb, (0, 0, 0)),
-             (za, Points(([1, 2], [3, 4]))), (za, Outer(([1], [2, 3]))), (zb, Blocks(1)),
-             (za, slice(0, 0)), (za, a % 2 == 0)]
-    wanted = [a[2:9, 3], b, a[[1, 5]], b[0, 0, 0], a[[1, 2], [3, 4]], a[[1]][:, [2, 3]], b[2:],
-              a[0:0], a[a % 2 == 0]]
+    reads = [
+        (za, (slice(2, 9), 3)),
+        (zb, ...),
+        (za, [1, 5]),
+        (zb, (0, 0, 0)),
+        (za, Points(([1, 2], [3, 4]))),
+        (za, Outer(([1], [2, 3]))),
+        (zb, Blocks(1)),
+        (za, slice(0, 0)),
+        (za, a % 2 == 0),
+    ]
+    wanted = [
+        a[2:9, 3],
+        b,
+        a[[1, 5]],
+        b[0, 0, 0],
+        a[[1, 2], [3, 4]],
+        a[[1]][:, [2, 3]],
+        b[2:],
+        a[0:0],
+        a[a % 2 == 0],
+    ]
     for found, right in zip(zellige.read_many(reads), wanted, strict=True):
         same(found, right)
     assert zellige.read_many([]) == []
@@ -54,8 +73,12 @@ def test_one_bad_read_fails_the_call(pairs):
 
 def test_into_any_layout(pairs):
     (a, za), (b, zb) = pairs
-    for out in (np.zeros((20, 30), "i4"), np.zeros((20, 30), "i4", order="F"),
-                np.zeros((40, 60), "i4")[::2, ::-2], np.zeros((30, 20), "i4").T):
+    for out in (
+        np.zeros((20, 30), "i4"),
+        np.zeros((20, 30), "i4", order="F"),
+        np.zeros((40, 60), "i4")[::2, ::-2],
+        np.zeros((30, 20), "i4").T,
+    ):
         assert za.read(out=out) is out
         assert np.array_equal(out, a)
         assert za.read((slice(None), slice(None, None, -1)), out=out) is out
@@ -74,8 +97,13 @@ def test_into_any_layout(pairs):
 
 def test_memory_that_does_not_fit(pairs):
     (_, za), _ = pairs
-    for out in (np.zeros((20, 31), "i4"), np.zeros((20, 30), "i8"), np.zeros((20, 30), ">i4"),
-                [1, 2], np.zeros(600, "i4")):
+    for out in (
+        np.zeros((20, 31), "i4"),
+        np.zeros((20, 30), "i8"),
+        np.zeros((20, 30), ">i4"),
+        [1, 2],
+        np.zeros(600, "i4"),
+    ):
         with pytest.raises(zellige.UsageError, match="out"):
             za.read(out=out)
     fixed = np.zeros((20, 30), "i4")
@@ -92,5 +120,7 @@ def test_texts_into_memory(tmp_path):
     array.read(out=out)
     assert list(out) == list(words)
     assert [list(x) for x in zellige.read_many([(array, slice(1, 3)), (array, [3])])] == [
-        ["", "ünï"], ["漢字"]]
+        ["", "ünï"],
+        ["漢字"],
+    ]
     assert zellige.read_many([(array, 2)]) == ["ünï"]

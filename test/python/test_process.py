@@ -40,8 +40,9 @@ def test_ctrl_c_stops_a_read(slow):
                 print(time.monotonic() - start < 2.0)
             signal.signal(signal.SIGINT, handler)
     """)
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
-                            timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
     assert result.stdout.split() == ["True", "True"], result.stderr
 
 
@@ -107,7 +108,9 @@ def test_a_child_reads_on(tmp_path):
         children.append(pid)
     for pid in children:
         deadline = time.monotonic() + 30
-        while (found := os.waitpid(pid, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+        while (found := os.waitpid(pid, os.WNOHANG))[
+            0
+        ] == 0 and time.monotonic() < deadline:
             time.sleep(0.01)
         if found[0] == 0:
             os.kill(pid, signal.SIGKILL)
