@@ -18,7 +18,6 @@ typedef struct member_list {
     bool recursive;
     int64_t n_seen;
     zlg_error *err;
-    zlg_status status; /* of the listing callback */
 } member_list;
 
 static zlg_status add_member(member_list *list, const char *path, zlg_node kind)
@@ -38,6 +37,7 @@ typedef struct name_list {
     zlgi_arena *arena;
     zlgi_buf *names; /* of const char * */
     zlg_status status;
+    zlg_error *err;
 } name_list;
 
 static int add_name(void *user, const char *name, int is_prefix, uint64_t n_bytes)
@@ -47,8 +47,8 @@ static int add_name(void *user, const char *name, int is_prefix, uint64_t n_byte
     if (!is_prefix || zlgi_meta_path_check(name, NULL) != ZLG_OK)
         return 0;
     const char *copy = zlgi_arena_text(list->arena, name, strlen(name));
-    list->status = copy ? zlgi_buf_append(list->names, &copy, sizeof copy, NULL)
-                        : ZLG_NO_MEMORY;
+    list->status = copy ? zlgi_buf_append(list->names, &copy, sizeof copy, list->err)
+                        : zlgi_no_memory(list->err, strlen(name));
     return list->status != ZLG_OK;
 }
 
@@ -95,7 +95,7 @@ static zlg_status walk(member_list *list, const char *below)
     if (!*below)
         prefix[strlen(list->group->path)] = 0;
     zlgi_buf_init(&names, store->alloc);
-    name_list found = {.arena = list->arena, .names = &names};
+    name_list found = {.arena = list->arena, .names = &names, .err = list->err};
     zlg_status status = store->class->list(store, prefix, true, add_name, &found, list->err);
     if (status == ZLG_OK)
         status = found.status;
