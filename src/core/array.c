@@ -4,7 +4,8 @@
  */
 #include "core/core.h"
 
-zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out, zlg_error *err)
+zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out,
+                          zlg_error *err)
 {
     *out = NULL;
     zlg_array *array = zlgi_new(store->alloc, sizeof *array);
@@ -39,13 +40,14 @@ static zlg_status parse_chain(zlg_array *array, bool writing, zlgi_chain **out,
                               zlg_error *err)
 {
     const zlgi_array_meta *meta = &array->meta;
-    zlgi_codec_env env = {.arena = &array->arena, .limits = array->store->limits,
-                          .v2 = meta->zarr_format == 2, .writing = writing};
+    zlgi_codec_env env = {.arena = &array->arena,
+                          .limits = array->store->limits,
+                          .v2 = meta->zarr_format == 2,
+                          .writing = writing};
     zlgi_edge_type from = {.dtype = meta->dtype, .rank = meta->rank, .fill = meta->fill};
-    zlg_status status =
-        env.v2 ? zlgi_chain_parse_v2(&env, meta->filters, meta->compressor, meta->order_f,
-                                     &from, out, err)
-               : zlgi_chain_parse(&env, meta->codecs, &from, out, err);
+    zlg_status status = env.v2 ? zlgi_chain_parse_v2(&env, meta->filters, meta->compressor,
+                                                     meta->order_f, &from, out, err)
+                               : zlgi_chain_parse(&env, meta->codecs, &from, out, err);
     return zlgi_within(err, status, "codecs");
 }
 
@@ -103,8 +105,9 @@ zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documen
     ZLGI_TRY(parse_chain(array, writing, &chain, err));
     for (int i = 0; i < meta->rank; i++) {
         const zlgi_grid_axis *axis = &meta->grid.axis[i];
-        array->object_shape[i] =
-            axis->chunk ? axis->chunk : axis->n_chunks ? zlgi_grid_edge(axis, 0) : 0;
+        array->object_shape[i] = axis->chunk      ? axis->chunk
+                                 : axis->n_chunks ? zlgi_grid_edge(axis, 0)
+                                                  : 0;
     }
     zlgi_source *source = &array->source;
     source->store = array->store;
@@ -132,8 +135,8 @@ static zlg_status open_into(zlg_array *array, int zarr_format, zlg_error *err)
     return zlgi_array_build(array, &documents, false, err);
 }
 
-zlg_status zlg_array_open(zlg_store *store, const char *path, const zlg_open_options *options,
-                          zlg_array **out, zlg_error *err)
+zlg_status zlg_array_open(zlg_store *store, const char *path,
+                          const zlg_open_options *options, zlg_array **out, zlg_error *err)
 {
     zlg_array *array;
     *out = NULL;

@@ -27,15 +27,18 @@ static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_er
 static zlg_status check_fixed(const zlg_array *array, zlg_error *err)
 {
     if (zlgi_dtype_is_varlen(array->meta.dtype))
-        return zlgi_fail(err, ZLG_USAGE, "elements of variable length are read with "
-                                         "zlg_array_read_varlen");
+        return zlgi_fail(err, ZLG_USAGE,
+                         "elements of variable length are read with "
+                         "zlg_array_read_varlen");
     return ZLG_OK;
 }
 
 static zlgi_request request_of(const zlg_read *read)
 {
-    return (zlgi_request){.source = &read->array->source, .selection = read->selection,
-                          .memory = read->target.data, .strides = read->target.strides};
+    return (zlgi_request){.source = &read->array->source,
+                          .selection = read->selection,
+                          .memory = read->target.data,
+                          .strides = read->target.strides};
 }
 
 zlg_status zlg_array_read(zlg_array *array, const zlg_selection *selection,
@@ -89,14 +92,14 @@ zlg_status zlg_array_read_varlen(zlg_array *array, const zlg_selection *selectio
     zlg_call room;
     memset(out, 0, sizeof *out);
     if (!zlgi_dtype_is_varlen(array->meta.dtype)) {
-        zlg_status status = zlgi_fail(err, ZLG_USAGE, "elements of fixed size are read with "
-                                                      "zlg_array_read");
+        zlg_status status = zlgi_fail(err, ZLG_USAGE,
+                                      "elements of fixed size are read with "
+                                      "zlg_array_read");
         return within_array(array, status, err);
     }
     zlgi_request request = {.source = &array->source, .selection = selection};
-    zlg_status status =
-        zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out,
-                                zlgi_call_read(call, &room), err);
+    zlg_status status = zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out,
+                                                zlgi_call_read(call, &room), err);
     out->ctx = array->store->ctx;
     return within_array(array, status, err);
 }

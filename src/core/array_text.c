@@ -6,8 +6,11 @@
 
 static zlg_dtype public_dtype(const zlgi_dtype *dtype)
 {
-    return (zlg_dtype){.type = dtype->type, .part = dtype->part, .n_bytes = dtype->n_bytes,
-                       .unit = dtype->unit, .scale = dtype->scale,
+    return (zlg_dtype){.type = dtype->type,
+                       .part = dtype->part,
+                       .n_bytes = dtype->n_bytes,
+                       .unit = dtype->unit,
+                       .scale = dtype->scale,
                        .n_fields = dtype->n_fields};
 }
 
@@ -30,8 +33,10 @@ zlg_status zlg_array_subfield(const zlg_array *array, const int *path, int n_pat
     }
     if (!field)
         return zlgi_fail(err, ZLG_USAGE, "an empty path of fields");
-    *out = (zlg_field){.name = field->name, .offset = field->offset,
-                       .dtype = public_dtype(dtype), .rank = field->rank};
+    *out = (zlg_field){.name = field->name,
+                       .offset = field->offset,
+                       .dtype = public_dtype(dtype),
+                       .rank = field->rank};
     memcpy(out->shape, field->shape, sizeof out->shape);
     return ZLG_OK;
 }
@@ -124,9 +129,9 @@ zlg_status zlg_array_key(zlg_array *array, const int64_t *coordinates, zlg_text 
     const zlgi_grid *grid = &array->meta.grid;
     for (int i = 0; i < grid->rank; i++)
         if (coordinates[i] < 0 || coordinates[i] >= grid->axis[i].n_chunks)
-            return zlgi_fail(err, ZLG_RANGE, "axis %d: chunk %lld is outside the grid of %lld",
-                             i, (long long)coordinates[i],
-                             (long long)grid->axis[i].n_chunks);
+            return zlgi_fail(err, ZLG_RANGE,
+                             "axis %d: chunk %lld is outside the grid of %lld", i,
+                             (long long)coordinates[i], (long long)grid->axis[i].n_chunks);
     zlgi_key_write(&array->meta.key_encoding, grid->rank, coordinates, name);
     ZLGI_TRY(zlgi_join(array->path, name, key, err));
     zlgi_buf buf;
@@ -147,16 +152,16 @@ static int count_object(void *user, const char *name, int is_prefix, uint64_t n_
 {
     stored_count *count = user;
     int64_t coordinates[ZLG_MAX_RANK];
-    if (!is_prefix && zlgi_key_read(&count->array->meta.key_encoding, count->array->meta.rank,
-                                    name, coordinates)) {
+    if (!is_prefix && zlgi_key_read(&count->array->meta.key_encoding,
+                                    count->array->meta.rank, name, coordinates)) {
         count->n_objects++;
         count->n_bytes += n_bytes;
     }
     return 0;
 }
 
-zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects, uint64_t *out_n_bytes,
-                            zlg_error *err)
+zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
+                            uint64_t *out_n_bytes, zlg_error *err)
 {
     stored_count count = {.array = array};
     zlg_status status =

@@ -19,8 +19,8 @@ static zlg_status write_request(zlg_array *array, const zlgi_request *request,
                                 const zlg_call *call, zlg_error *err)
 {
     zlg_call room;
-    return zlgi_engine_write(&array->store->ctx->engine, request, zlgi_call_read(call, &room),
-                             err);
+    return zlgi_engine_write(&array->store->ctx->engine, request,
+                             zlgi_call_read(call, &room), err);
 }
 
 static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_error *err)
@@ -28,11 +28,14 @@ static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_er
     return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
 }
 
-zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection, const void *data,
-                           const ptrdiff_t *strides, const zlg_call *call, zlg_error *err)
+zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection,
+                           const void *data, const ptrdiff_t *strides, const zlg_call *call,
+                           zlg_error *err)
 {
-    zlgi_request request = {.source = &array->source, .selection = selection,
-                            .memory = (uint8_t *)(uintptr_t)data, .strides = strides};
+    zlgi_request request = {.source = &array->source,
+                            .selection = selection,
+                            .memory = (uint8_t *)(uintptr_t)data,
+                            .strides = strides};
     zlg_status status = check_writable(array, false, err);
     if (status == ZLG_OK)
         status = write_request(array, &request, call, err);
@@ -72,8 +75,8 @@ zlg_status zlg_array_write_varlen(zlg_array *array, const zlg_selection *selecti
     zlg_status status = check_writable(array, true, err);
     if (status == ZLG_OK)
         status = make_views(array, selection, offsets, bytes, &views, err);
-    zlgi_request request = {.source = &array->source, .selection = selection,
-                            .memory = views.data};
+    zlgi_request request = {
+        .source = &array->source, .selection = selection, .memory = views.data};
     if (status == ZLG_OK)
         status = write_request(array, &request, call, err);
     zlgi_buf_reset(&views);

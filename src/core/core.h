@@ -15,8 +15,8 @@
 struct zlg_ctx {
     zlgi_alloc alloc;
     zlg_limits limits;
-    int n_refs;              /* atomic */
-    uint64_t next_store_id;  /* atomic */
+    int n_refs;             /* atomic */
+    uint64_t next_store_id; /* atomic */
     zlgi_engine engine;
 };
 
@@ -45,9 +45,9 @@ typedef struct zlgi_hierarchy {
     int n_refs; /* atomic */
     const zlgi_alloc *alloc;
     zlgi_arena arena;
-    const zlgi_json *map;  /* path → document; v2: key → document */
+    const zlgi_json *map; /* path → document; v2: key → document */
     int zarr_format;
-    const char *base;      /* path in the store that the map's names are relative to */
+    const char *base; /* path in the store that the map's names are relative to */
 } zlgi_hierarchy;
 
 struct zlg_group {
@@ -63,7 +63,7 @@ struct zlg_group {
 typedef struct zlgi_node_documents {
     zlg_node kind;
     int zarr_format;
-    const zlgi_json *document; /* zarr.json, .zarray or .zgroup */
+    const zlgi_json *document;   /* zarr.json, .zarray or .zgroup */
     const zlgi_json *attributes; /* v2: .zattrs, or NULL */
 } zlgi_node_documents;
 
@@ -80,8 +80,10 @@ void zlgi_hierarchy_unref(zlgi_hierarchy *hierarchy);
 zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documents,
                             bool writing, zlg_error *err);
 /* An array or group with its arena and path; nothing else. */
-zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out, zlg_error *err);
-zlg_status zlgi_group_new(zlg_store *store, const char *path, zlg_group **out, zlg_error *err);
+zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out,
+                          zlg_error *err);
+zlg_status zlgi_group_new(zlg_store *store, const char *path, zlg_group **out,
+                          zlg_error *err);
 zlg_status zlgi_group_build(zlg_group *group, const zlgi_node_documents *documents,
                             zlg_error *err);
 

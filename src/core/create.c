@@ -41,8 +41,8 @@ static zlg_status write_group(zlg_store *store, const char *path, int zarr_forma
     zlgi_buf_init(&text, store->alloc);
     zlg_status status = zlgi_meta_write_group(zarr_format, attributes, &text, err);
     if (status == ZLG_OK)
-        status = put_document(store, path, zarr_format == 3 ? "zarr.json" : ".zgroup", &text,
-                              err);
+        status = put_document(store, path, zarr_format == 3 ? "zarr.json" : ".zgroup",
+                              &text, err);
     if (status == ZLG_OK && zarr_format == 2 && attributes && attributes->n_items > 0) {
         text.n = 0;
         status = zlgi_json_write(attributes, 2, &text, err);
@@ -75,7 +75,8 @@ static zlg_status make_parents(zlg_store *store, const char *path, int zarr_form
     return ZLG_OK;
 }
 
-static zlg_status make_room(zlg_store *store, const char *path, int overwrite, zlg_error *err)
+static zlg_status make_room(zlg_store *store, const char *path, int overwrite,
+                            zlg_error *err)
 {
     zlg_node kind = ZLG_NODE_NONE;
     zlg_status status = kind_at(store, path, &kind, err);
@@ -117,8 +118,8 @@ static zlg_status build(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *
     return zlgi_array_build(array, &documents, true, err);
 }
 
-static zlg_status store_array(zlg_array *array, const zlg_array_spec *spec,
-                              zlgi_buf *text, zlg_error *err)
+static zlg_status store_array(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *text,
+                              zlg_error *err)
 {
     zlg_store *store = array->store;
     const char *name = spec->zarr_format == 3 ? "zarr.json" : ".zarray";

@@ -8,7 +8,7 @@ enum { BUDGET_BYTES = 1 << 30, INDEX_CACHE_BYTES = 16 << 20 };
 
 static void set_limits(zlg_limits *limits, const zlg_limits *given)
 {
-#define SET_LIMIT(name, value, unit, meaning) \
+#define SET_LIMIT(name, value, unit, meaning)                                              \
     limits->name = given && given->name > 0 ? given->name : value;
     ZLG_LIMIT_TABLE(SET_LIMIT)
 #undef SET_LIMIT
@@ -32,11 +32,12 @@ static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_err
     engine->alloc = &ctx->alloc;
     engine->limits = &ctx->limits;
     engine->pool = zlgi_pool_new(&ctx->alloc, &ctx->limits, n_threads);
-    engine->budget = zlgi_budget_new(
-        &ctx->alloc,
-        options->memory_budget > 0 ? (uint64_t)options->memory_budget : BUDGET_BYTES);
-    engine->index_cache = zlgi_cache_new(
-        &ctx->alloc, index < 0 ? 0 : index ? (size_t)index : INDEX_CACHE_BYTES);
+    engine->budget = zlgi_budget_new(&ctx->alloc, options->memory_budget > 0
+                                                      ? (uint64_t)options->memory_budget
+                                                      : BUDGET_BYTES);
+    engine->index_cache = zlgi_cache_new(&ctx->alloc, index < 0 ? 0
+                                                      : index   ? (size_t)index
+                                                                : INDEX_CACHE_BYTES);
     if (options->chunk_cache > 0)
         engine->chunk_cache = zlgi_cache_new(&ctx->alloc, (size_t)options->chunk_cache);
     if (!engine->pool || !engine->budget || !engine->index_cache ||
@@ -158,8 +159,8 @@ static zlg_status needs(const zlg_store *store, unsigned capability, const char 
     return ZLG_OK;
 }
 
-zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data, size_t n_bytes,
-                         zlg_error *err)
+zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data,
+                         size_t n_bytes, zlg_error *err)
 {
     ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_key_check(key, err));

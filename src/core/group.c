@@ -4,7 +4,8 @@
  */
 #include "core/core.h"
 
-zlg_status zlgi_group_new(zlg_store *store, const char *path, zlg_group **out, zlg_error *err)
+zlg_status zlgi_group_new(zlg_store *store, const char *path, zlg_group **out,
+                          zlg_error *err)
 {
     *out = NULL;
     zlg_group *group = zlgi_new(store->alloc, sizeof *group);
@@ -90,8 +91,8 @@ static zlg_status load_zmetadata(zlg_group *group, zlgi_hierarchy *hierarchy, zl
 {
     const zlgi_json *document;
     zlg_store *store = group->store;
-    ZLGI_TRY(zlgi_store_get(store, ".zmetadata", (uint64_t)store->limits->metadata_bytes, buf,
-                            err));
+    ZLGI_TRY(zlgi_store_get(store, ".zmetadata", (uint64_t)store->limits->metadata_bytes,
+                            buf, err));
     ZLGI_TRY(zlgi_meta_parse_text(&hierarchy->arena, (const char *)buf->data, buf->n,
                                   store->limits, &document, err));
     return zlgi_meta_consolidated_v2(document, &hierarchy->map, err);
@@ -114,7 +115,8 @@ static zlg_status consolidate_v2(zlg_group *group, zlg_error *err)
     return status == ZLG_NO_MEMORY ? zlgi_no_memory(err, 0) : ZLG_OK;
 }
 
-static zlg_status open_into(zlg_group *group, const zlg_open_options *options, zlg_error *err)
+static zlg_status open_into(zlg_group *group, const zlg_open_options *options,
+                            zlg_error *err)
 {
     zlgi_node_documents documents;
     ZLGI_TRY(zlgi_node_load(group->store, group->path, options ? options->zarr_format : 0,
@@ -143,8 +145,8 @@ static zlg_status finish_group(zlg_group *group, zlg_status status, zlg_group **
     return status;
 }
 
-zlg_status zlg_group_open(zlg_store *store, const char *path, const zlg_open_options *options,
-                          zlg_group **out, zlg_error *err)
+zlg_status zlg_group_open(zlg_store *store, const char *path,
+                          const zlg_open_options *options, zlg_group **out, zlg_error *err)
 {
     zlg_group *group;
     *out = NULL;
@@ -226,9 +228,9 @@ static zlg_status open_member(zlg_group *parent, zlg_group *group, zlg_error *er
     zlgi_node_documents documents;
     ZLGI_TRY(member_documents(parent, group->path, &group->arena, &documents, err));
     if (documents.kind != ZLG_NODE_GROUP)
-        return zlgi_fail(err, ZLG_NOT_FOUND, documents.kind == ZLG_NODE_ARRAY
-                                                 ? "it is an array, not a group"
-                                                 : "no group is there");
+        return zlgi_fail(err, ZLG_NOT_FOUND,
+                         documents.kind == ZLG_NODE_ARRAY ? "it is an array, not a group"
+                                                          : "no group is there");
     ZLGI_TRY(zlgi_group_build(group, &documents, err));
     if (!parent->hierarchy && group->meta.zarr_format == 3)
         return consolidate_v3(group, err);
@@ -267,13 +269,14 @@ static zlg_status open_array(zlg_group *group, zlg_array *array, zlg_error *err)
     zlgi_node_documents documents;
     ZLGI_TRY(member_documents(group, array->path, &array->arena, &documents, err));
     if (documents.kind != ZLG_NODE_ARRAY)
-        return zlgi_fail(err, ZLG_NOT_FOUND, documents.kind == ZLG_NODE_GROUP
-                                                 ? "it is a group, not an array"
-                                                 : "no array is there");
+        return zlgi_fail(err, ZLG_NOT_FOUND,
+                         documents.kind == ZLG_NODE_GROUP ? "it is a group, not an array"
+                                                          : "no array is there");
     if (group->hierarchy) {
         ZLGI_TRY(copy_document(array, documents.document, &documents.document, err));
         if (documents.attributes)
-            ZLGI_TRY(copy_document(array, documents.attributes, &documents.attributes, err));
+            ZLGI_TRY(
+                copy_document(array, documents.attributes, &documents.attributes, err));
     }
     return zlgi_array_build(array, &documents, false, err);
 }

@@ -60,9 +60,9 @@ static zlg_status look_at(member_list *list, const char *full, bool *is_member,
     zlgi_node_documents documents;
     zlgi_arena arena;
     zlgi_arena_init(&arena, list->group->store->alloc);
-    zlg_status status = zlgi_node_load(list->group->store, full,
-                                       list->group->meta.zarr_format, &arena, &documents,
-                                       list->err);
+    zlg_status status =
+        zlgi_node_load(list->group->store, full, list->group->meta.zarr_format, &arena,
+                       &documents, list->err);
     zlgi_arena_reset(&arena);
     *kind = documents.kind;
     *is_member = status != ZLG_NOT_FOUND && !(status == ZLG_OK && *kind == ZLG_NODE_NONE);
@@ -96,7 +96,8 @@ static zlg_status walk(member_list *list, const char *below)
         prefix[strlen(list->group->path)] = 0;
     zlgi_buf_init(&names, store->alloc);
     name_list found = {.arena = list->arena, .names = &names, .err = list->err};
-    zlg_status status = store->class->list(store, prefix, true, add_name, &found, list->err);
+    zlg_status status =
+        store->class->list(store, prefix, true, add_name, &found, list->err);
     if (status == ZLG_OK)
         status = found.status;
     const char **name = (const char **)(void *)names.data;
@@ -161,8 +162,7 @@ static zlg_status walk_map(member_list *list)
             continue;
         if (!list->recursive && strchr(path, '/'))
             continue;
-        if (hierarchy->zarr_format == 3 &&
-            zlgi_meta_node_type(item, &kind, NULL) != ZLG_OK)
+        if (hierarchy->zarr_format == 3 && zlgi_meta_node_type(item, &kind, NULL) != ZLG_OK)
             kind = ZLG_NODE_NONE;
         ZLGI_TRY(add_member(list, path, kind));
     }
@@ -194,13 +194,13 @@ static zlg_status collect(member_list *list)
     return ZLG_OK;
 }
 
-zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each, void *user,
-                             zlg_error *err)
+zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each,
+                             void *user, zlg_error *err)
 {
     zlgi_arena arena;
     zlgi_arena_init(&arena, group->store->alloc);
-    member_list list = {.group = group, .arena = &arena, .recursive = recursive != 0,
-                        .err = err};
+    member_list list = {
+        .group = group, .arena = &arena, .recursive = recursive != 0, .err = err};
     zlgi_buf_init(&list.members, group->store->alloc);
     zlg_status status = collect(&list);
     const member *members = (const member *)(const void *)list.members.data;

@@ -77,7 +77,8 @@ static zlg_status look_for_old(zlg_store *store, const char *path, zlg_error *er
 {
     static const struct {
         const char *name, *what;
-    } old[] = {{"meta", "a version 1 array"}, {"meta/root.array.json", "an early version 3 draft"},
+    } old[] = {{"meta", "a version 1 array"},
+               {"meta/root.array.json", "an early version 3 draft"},
                {"meta/root.group.json", "an early version 3 draft"}};
     for (size_t i = 0; i < ZLGI_COUNT(old); i++) {
         char key[ZLGI_NAME_MAX];
@@ -107,8 +108,8 @@ zlg_status zlgi_node_load(zlg_store *store, const char *path, int zarr_format,
     return look_for_old(store, path, err);
 }
 
-zlg_status zlg_node_kind(zlg_store *store, const char *path, const zlg_open_options *options,
-                         zlg_node *out, zlg_error *err)
+zlg_status zlg_node_kind(zlg_store *store, const char *path,
+                         const zlg_open_options *options, zlg_node *out, zlg_error *err)
 {
     zlgi_arena arena;
     zlgi_node_documents documents;
@@ -131,7 +132,8 @@ static zlg_status load_text(zlg_store *store, const char *path, int zarr_format,
         return zlgi_fail(err, ZLG_NOT_FOUND, "no array or group is there");
     if (out_kind)
         *out_kind = documents.kind;
-    return zlgi_document_text(store->ctx, documents.document, documents.attributes, out, err);
+    return zlgi_document_text(store->ctx, documents.document, documents.attributes, out,
+                              err);
 }
 
 zlg_status zlg_node_metadata(zlg_store *store, const char *path,

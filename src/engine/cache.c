@@ -88,8 +88,8 @@ uint64_t zlgi_cache_hash(const char *name)
 
 static zlgi_block **slot_of(zlgi_cache *cache, const zlgi_cache_key *key)
 {
-    uint64_t hash = key->object ^ (key->place * UINT64_C(0x9e3779b97f4a7c15)) ^
-                    (key->store << 32);
+    uint64_t hash =
+        key->object ^ (key->place * UINT64_C(0x9e3779b97f4a7c15)) ^ (key->store << 32);
     hash ^= hash >> 29;
     return &cache->slots[hash & (cache->n_slots - 1)];
 }
@@ -140,7 +140,8 @@ zlgi_block *zlgi_block_new(zlgi_cache *cache, const zlgi_cache_key *key, const c
 {
     size_t n_name = strlen(name) + 1;
     char *copy = zlgi_resize(cache->alloc, NULL, 0, n_name);
-    zlgi_block *block = copy ? zlgi_resize(cache->alloc, NULL, 0, block_bytes(n_bytes)) : NULL;
+    zlgi_block *block =
+        copy ? zlgi_resize(cache->alloc, NULL, 0, block_bytes(n_bytes)) : NULL;
     if (!block) {
         if (copy)
             zlgi_free(cache->alloc, copy, n_name);

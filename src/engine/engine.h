@@ -26,13 +26,13 @@
 typedef struct zlgi_level zlgi_level;
 struct zlgi_level {
     int rank;
-    const zlgi_chain *chain; /* of the box of this level */
+    const zlgi_chain *chain;       /* of the box of this level */
     const zlgi_sharding *sharding; /* NULL: a unit */
     bool wrapped; /* bytes→bytes codecs around the shard: fetched and decoded whole */
     bool raw;     /* a unit whose stored bytes are its elements: read by range */
     int order[ZLG_MAX_RANK]; /* sharding: axis i of the inner grid is axis order[i] here */
     const zlgi_level *inner; /* sharding */
-    bool fixed; /* the box always has `shape`; the facts below hold then */
+    bool fixed;              /* the box always has `shape`; the facts below hold then */
     int64_t shape[ZLG_MAX_RANK];
     struct zlgi_level_box *box;
 };
@@ -66,8 +66,8 @@ typedef struct zlgi_source {
     zlgi_grid grid;
     zlgi_key_encoding keys;
     const zlgi_dtype *dtype;
-    zlgi_fill fill;     /* one element as it lies in memory; varlen: a zlgi_view */
-    size_t item;        /* zlgi_dtype_slot */
+    zlgi_fill fill; /* one element as it lies in memory; varlen: a zlgi_view */
+    size_t item;    /* zlgi_dtype_slot */
     const zlgi_level *level;
 } zlgi_source;
 

@@ -33,13 +33,12 @@ static zlg_status write_ranges(explainer *e, const zlgi_level *level,
                                const zlgi_level_box *box, const zlgi_object *object)
 {
     const zlgi_trace *trace = &e->trace;
-    ZLGI_TRY(zlgi_buf_printf(e->out, e->err,
-                             ",\"n_bytes\":%llu,\"chunks\":%llu,\"direct\":%llu,"
-                             "\"empty\":%llu",
-                             (unsigned long long)object->n_bytes,
-                             (unsigned long long)trace->n_chunks,
-                             (unsigned long long)trace->n_direct,
-                             (unsigned long long)trace->n_empty));
+    ZLGI_TRY(zlgi_buf_printf(
+        e->out, e->err,
+        ",\"n_bytes\":%llu,\"chunks\":%llu,\"direct\":%llu,"
+        "\"empty\":%llu",
+        (unsigned long long)object->n_bytes, (unsigned long long)trace->n_chunks,
+        (unsigned long long)trace->n_direct, (unsigned long long)trace->n_empty));
     if (level->sharding && !level->wrapped) {
         uint64_t at =
             level->sharding->index_at_start ? 0 : object->n_bytes - box->n_bytes_index;
@@ -50,11 +49,10 @@ static zlg_status write_ranges(explainer *e, const zlgi_level *level,
     ZLGI_TRY(zlgi_buf_printf(e->out, e->err, ",\"ranges\":["));
     const zlgi_trace_range *ranges = (const zlgi_trace_range *)(void *)trace->ranges.data;
     for (size_t i = 0; i < trace->ranges.n / sizeof *ranges; i++)
-        ZLGI_TRY(zlgi_buf_printf(e->out, e->err,
-                                 "%s{\"offset\":%llu,\"n_bytes\":%llu,\"chunks\":%llu}",
-                                 i ? "," : "", (unsigned long long)ranges[i].offset,
-                                 (unsigned long long)ranges[i].n_bytes,
-                                 (unsigned long long)ranges[i].n_chunks));
+        ZLGI_TRY(zlgi_buf_printf(
+            e->out, e->err, "%s{\"offset\":%llu,\"n_bytes\":%llu,\"chunks\":%llu}",
+            i ? "," : "", (unsigned long long)ranges[i].offset,
+            (unsigned long long)ranges[i].n_bytes, (unsigned long long)ranges[i].n_chunks));
     return zlgi_buf_printf(e->out, e->err, "]");
 }
 
@@ -66,14 +64,15 @@ static zlg_status trace_object(explainer *e, const zlgi_planned *planned,
     const zlgi_level_box *box;
     ZLGI_TRY(zlgi_level_box_get(level, e->worker.job->engine->limits, planned->shape, &room,
                                 &box, e->err));
-    zlgi_range range = {.store = e->source->store, .object = object,
-                        .n_bytes = object->n_bytes, .key = key,
+    zlgi_range range = {.store = e->source->store,
+                        .object = object,
+                        .n_bytes = object->n_bytes,
+                        .key = key,
                         .hash = zlgi_cache_hash(key)};
-    ZLGI_TRY(level->sharding
-                 ? zlgi_shard_read(&e->worker, e->source, level, planned->shape, &range,
-                                   uses, NULL, 0, 1, e->err)
-                 : zlgi_unit_read(&e->worker, e->source, level, planned->shape, &range, uses,
-                                  e->err));
+    ZLGI_TRY(level->sharding ? zlgi_shard_read(&e->worker, e->source, level, planned->shape,
+                                               &range, uses, NULL, 0, 1, e->err)
+                             : zlgi_unit_read(&e->worker, e->source, level, planned->shape,
+                                              &range, uses, e->err));
     return write_ranges(e, level, box, object);
 }
 
@@ -105,8 +104,8 @@ static zlg_status explain_object(explainer *e, uint64_t k, bool resolve)
     ZLGI_TRY(zlgi_plan_key(e->source, planned.coordinates, key, e->err));
     ZLGI_TRY(zlgi_buf_printf(e->out, e->err, "%s{\"key\":", k ? "," : ""));
     ZLGI_TRY(zlgi_json_write_string(e->out, key, strlen(key), e->err));
-    ZLGI_TRY(zlgi_buf_printf(e->out, e->err, ",\"fetch\":\"%s\"",
-                             fetch_name(e->source->level)));
+    ZLGI_TRY(
+        zlgi_buf_printf(e->out, e->err, ",\"fetch\":\"%s\"", fetch_name(e->source->level)));
     if (resolve)
         ZLGI_TRY(resolve_object(e, &planned, key));
     return zlgi_buf_printf(e->out, e->err, "}");
@@ -118,13 +117,12 @@ static zlg_status explain_plan(explainer *e, bool resolve, int64_t max_objects)
     uint64_t n_listed = plan->n_objects;
     if (max_objects >= 0 && n_listed > (uint64_t)max_objects)
         n_listed = (uint64_t)max_objects;
-    ZLGI_TRY(zlgi_buf_printf(e->out, e->err,
-                             "{\"n_objects\":%llu,\"n_elements\":%lld,\"n_bytes\":%llu,"
-                             "\"objects\":[",
-                             (unsigned long long)plan->n_objects,
-                             (long long)zlgi_use_count(&plan->uses[0]),
-                             (unsigned long long)zlgi_use_count(&plan->uses[0]) *
-                                 e->source->item));
+    ZLGI_TRY(zlgi_buf_printf(
+        e->out, e->err,
+        "{\"n_objects\":%llu,\"n_elements\":%lld,\"n_bytes\":%llu,"
+        "\"objects\":[",
+        (unsigned long long)plan->n_objects, (long long)zlgi_use_count(&plan->uses[0]),
+        (unsigned long long)zlgi_use_count(&plan->uses[0]) * e->source->item));
     for (uint64_t k = 0; k < n_listed; k++)
         ZLGI_TRY(explain_object(e, k, resolve));
     return zlgi_buf_printf(e->out, e->err, "]}");

@@ -24,14 +24,14 @@ zlg_status zlgi_fetch_into(zlgi_worker *worker, const zlgi_range *range, uint64_
     }
     size_t got;
     worker->stats.n_requests++;
-    ZLGI_TRY(range->store->class->read(range->store, range->object, range->offset + offset, n,
-                                       into, &got, err));
+    ZLGI_TRY(range->store->class->read(range->store, range->object, range->offset + offset,
+                                       n, into, &got, err));
     worker->stats.n_bytes_read += got;
     return got == n ? ZLG_OK : too_short(err, offset + got, offset + n);
 }
 
-zlg_status zlgi_fetch(zlgi_worker *worker, const zlgi_range *range, uint64_t offset, size_t n,
-                      zlgi_buf *buf, const uint8_t **out, zlg_error *err)
+zlg_status zlgi_fetch(zlgi_worker *worker, const zlgi_range *range, uint64_t offset,
+                      size_t n, zlgi_buf *buf, const uint8_t **out, zlg_error *err)
 {
     const uint8_t *memory = range->memory;
     if (!memory && range->object->view)

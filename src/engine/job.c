@@ -171,8 +171,8 @@ zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err)
 {
     job->stats.n_objects = job->plan.n_objects;
     bool polled = job->poll_ns != 0 || (job->call && job->call->cancel) || job->deadline_ns;
-    ZLGI_TRY(zlgi_pool_run(job->engine->pool, n_workers, work, polled ? idle : NULL, job,
-                           err));
+    ZLGI_TRY(
+        zlgi_pool_run(job->engine->pool, n_workers, work, polled ? idle : NULL, job, err));
     if (job->call && job->call->stats)
         add_stats(job->call->stats, &job->stats);
     if (!job->stopped && !job->failed)

@@ -10,9 +10,9 @@
 
 /* One request's part of one object. */
 typedef struct zlgi_record {
-    uint32_t source;  /* first request with the same source */
+    uint32_t source; /* first request with the same source */
     uint32_t request;
-    uint64_t object;  /* ordinal in the grid */
+    uint64_t object;         /* ordinal in the grid */
     int64_t first_id, n_ids; /* points */
 } zlgi_record;
 
@@ -83,17 +83,17 @@ typedef struct zlgi_job {
     int n_blocks;        /* per object */
     zlgi_shared *shared; /* n_objects of them when n_blocks > 1 */
     pthread_t caller;
-    uint64_t next;       /* task counter, atomic */
+    uint64_t next;          /* task counter, atomic */
     uint64_t n_all, n_done; /* bytes of results; n_done atomic */
     uint64_t deadline_ns, poll_ns;
-    int stopped;         /* atomic: cancelled or past the deadline */
-    int failed;          /* atomic: the fields below hold */
+    int stopped; /* atomic: cancelled or past the deadline */
+    int failed;  /* atomic: the fields below hold */
     pthread_mutex_t lock;
     uint64_t failed_object, failed_piece;
     zlg_error error;
     zlg_stats stats;
-    zlgi_arena *keep;    /* variable length: one per worker */
-    int n_keep, n_kept;  /* n_kept atomic */
+    zlgi_arena *keep;   /* variable length: one per worker */
+    int n_keep, n_kept; /* n_kept atomic */
     void (*run_task)(zlgi_worker *worker, uint64_t object, int block);
 } zlgi_job;
 
@@ -154,8 +154,8 @@ typedef struct zlgi_range {
 
 /* n bytes at `offset` of the range: in memory already, or read into buf. CORRUPT when the
  * object ends before. */
-zlg_status zlgi_fetch(zlgi_worker *worker, const zlgi_range *range, uint64_t offset, size_t n,
-                      zlgi_buf *buf, const uint8_t **out, zlg_error *err);
+zlg_status zlgi_fetch(zlgi_worker *worker, const zlgi_range *range, uint64_t offset,
+                      size_t n, zlgi_buf *buf, const uint8_t **out, zlg_error *err);
 /* Straight into memory of the caller's. */
 zlg_status zlgi_fetch_into(zlgi_worker *worker, const zlgi_range *range, uint64_t offset,
                            size_t n, uint8_t *into, zlg_error *err);

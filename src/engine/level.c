@@ -44,7 +44,8 @@ static zlg_status prepend_elementwise(zlgi_arena *arena, const zlgi_chain *outer
     if (n == 0)
         return ZLG_OK;
     if (n + inner->n_steps > ZLGI_CHAIN_STEPS)
-        return zlgi_fail(err, ZLG_LIMIT, "a chain of more than %d codecs", ZLGI_CHAIN_STEPS);
+        return zlgi_fail(err, ZLG_LIMIT, "a chain of more than %d codecs",
+                         ZLGI_CHAIN_STEPS);
     zlgi_chain *joined = zlgi_arena_get(arena, sizeof *joined);
     if (!joined)
         return zlgi_no_memory(err, sizeof *joined);
@@ -92,7 +93,8 @@ static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
                              int depth, const zlgi_level **out, zlg_error *err)
 {
     if (depth > limits->codec_depth)
-        return zlgi_fail(err, ZLG_LIMIT, "sharding nested more than %lld deep (codec_depth)",
+        return zlgi_fail(err, ZLG_LIMIT,
+                         "sharding nested more than %lld deep (codec_depth)",
                          (long long)limits->codec_depth);
     zlgi_level *level = zlgi_arena_get(arena, sizeof *level);
     if (!level)

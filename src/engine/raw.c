@@ -55,8 +55,8 @@ static bool same_strides(const raw_reader *reader, const zlgi_use *use)
 {
     for (int i = 0; i < use->rank; i++) {
         const zlgi_use_axis *axis = &use->axis[i];
-        if (axis->count > 1 && (axis->list || axis->step != 1 ||
-                                axis->stride != reader->strides[i]))
+        if (axis->count > 1 &&
+            (axis->list || axis->step != 1 || axis->stride != reader->strides[i]))
             return false;
     }
     return true;
@@ -78,7 +78,8 @@ static void split(zlgi_use *low, zlgi_use *high, int i_axis)
 }
 
 /* Reads the span and places the use, whose coordinates then count from its first element. */
-static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first, uint64_t span)
+static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first,
+                            uint64_t span)
 {
     const uint8_t *bytes;
     ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first, (size_t)span, reader->buf,
@@ -145,9 +146,9 @@ static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf 
     for (size_t i = 0; i < n; i++) {
         points[i] = (raw_point){.id = use->ids[i]};
         for (int k = 0; k < use->rank; k++)
-            points[i].offset += (uint64_t)(use->axis[k].list[use->ids[i]] -
-                                           use->axis[k].base) *
-                                (uint64_t)reader->strides[k];
+            points[i].offset +=
+                (uint64_t)(use->axis[k].list[use->ids[i]] - use->axis[k].base) *
+                (uint64_t)reader->strides[k];
     }
     qsort(points, n, sizeof *points, compare_offsets);
     for (size_t i = 0, end; i < n; i = end) {
@@ -185,8 +186,12 @@ zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
     if (range->n_bytes != n_bytes)
         return zlgi_fail(err, ZLG_CORRUPT, "%llu bytes stored, a chunk has %zu",
                          (unsigned long long)range->n_bytes, n_bytes);
-    raw_reader reader = {.worker = worker, .source = source, .chain = level->chain,
-                         .strides = box->strides, .range = range, .err = err};
+    raw_reader reader = {.worker = worker,
+                         .source = source,
+                         .chain = level->chain,
+                         .strides = box->strides,
+                         .range = range,
+                         .err = err};
     reader.buf = zlgi_scratch_push(worker->scratch);
     zlgi_buf *sorted = zlgi_scratch_push(worker->scratch);
     zlg_status status = ZLG_OK;

@@ -23,7 +23,7 @@ zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err)
 
 /* The uses of an object, in coordinates of its box. */
 zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
-                              zlgi_uses *out, zlg_error *err)
+                            zlgi_uses *out, zlg_error *err)
 {
     for (size_t i = 0; i < planned->n_records; i++) {
         const zlgi_record *record = planned->records ? &planned->records[i] : NULL;
@@ -137,7 +137,8 @@ static zlg_status read_raw_block(task *t, const zlgi_uses *uses, zlg_error *err)
     return status;
 }
 
-static zlg_status read_open(task *t, const zlgi_uses *uses, zlgi_block *index, zlg_error *err)
+static zlg_status read_open(task *t, const zlgi_uses *uses, zlgi_block *index,
+                            zlg_error *err)
 {
     const zlgi_level *level = t->source->level;
     int n_blocks = t->worker->job->n_blocks;
@@ -186,8 +187,8 @@ static zlg_status read_task(task *t, zlgi_uses *uses, zlg_error *err)
     zlgi_worker *worker = t->worker;
     ZLGI_TRY(zlgi_worker_check(worker));
     ZLGI_TRY(zlgi_plan_key(t->source, t->planned.coordinates, t->key, err));
-    t->range = (zlgi_range){.store = t->source->store, .key = t->key,
-                            .hash = zlgi_cache_hash(t->key)};
+    t->range = (zlgi_range){
+        .store = t->source->store, .key = t->key, .hash = zlgi_cache_hash(t->key)};
     ZLGI_TRY(zlgi_object_uses(&worker->job->plan, &t->planned, uses, err));
     return worker->job->n_blocks > 1 ? read_shared(t, uses, err) : read_alone(t, uses, err);
 }
@@ -273,9 +274,8 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     for (size_t i = 0; i < job->plan.n_requests; i++)
         job->n_all += (uint64_t)zlgi_use_count(&job->plan.uses[i]) *
                       job->plan.requests[i].source->item;
-    int n_threads = job->n_all <= ALONE_BYTES && job->plan.n_objects < 8
-                        ? 1
-                        : zlgi_job_threads(job);
+    int n_threads =
+        job->n_all <= ALONE_BYTES && job->plan.n_objects < 8 ? 1 : zlgi_job_threads(job);
     job->n_blocks = choose_blocks(job, n_threads);
     uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
     n_threads = (int)ZLGI_MIN((uint64_t)n_threads, n_tasks);
@@ -285,7 +285,8 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     if (n_tasks == 0)
         return ZLG_OK;
     if (job->n_keep) { /* variable length: every worker keeps what it decoded */
-        job->keep = zlgi_arena_get(&job->plan.arena, (size_t)job->n_keep * sizeof *job->keep);
+        job->keep =
+            zlgi_arena_get(&job->plan.arena, (size_t)job->n_keep * sizeof *job->keep);
         if (!job->keep)
             return zlgi_no_memory(err, (size_t)job->n_keep * sizeof *job->keep);
         for (int i = 0; i < job->n_keep; i++)
@@ -323,8 +324,8 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
 /* ------------------------------------------------------------------ variable length */
 
 /* Views in C order to offsets and bytes in one block. */
-static zlg_status join(zlgi_engine *engine, const zlgi_view *views, size_t n, zlg_varlen *out,
-                       zlg_error *err)
+static zlg_status join(zlgi_engine *engine, const zlgi_view *views, size_t n,
+                       zlg_varlen *out, zlg_error *err)
 {
     size_t n_offsets, n_bytes = 0;
     bool fits = zlgi_mul_size(n + 1, sizeof(int64_t), &n_offsets);

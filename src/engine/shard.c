@@ -33,15 +33,15 @@ typedef struct shard_reader {
     const zlgi_level_box *box;
     const zlgi_range *range;
     const zlgi_uses *uses;
-    zlgi_grid grid;          /* of inner chunks, axes of the inner level */
+    zlgi_grid grid; /* of inner chunks, axes of the inner level */
     const uint64_t *index;
-    zlgi_buf *ids;           /* points, sorted by inner chunk */
+    zlgi_buf *ids; /* points, sorted by inner chunk */
     zlgi_buf *entries;
-    zlgi_buf *run;           /* bytes of a run */
-    zlgi_uses piece_uses;    /* uses of the piece at hand */
+    zlgi_buf *run;                      /* bytes of a run */
+    zlgi_uses piece_uses;               /* uses of the piece at hand */
     zlgi_touched touched[ZLG_MAX_RANK]; /* a single orthogonal use: no entries */
     bool single;
-    piece *pieces;           /* RING_PIECES of them */
+    piece *pieces; /* RING_PIECES of them */
     zlg_error *err;
 } shard_reader;
 
@@ -52,8 +52,8 @@ zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
                             zlgi_block **out, zlg_error *err)
 {
     zlgi_cache *cache = worker->job->engine->index_cache;
-    zlgi_cache_key key = {.store = range->store->id, .object = range->hash,
-                          .place = range->offset};
+    zlgi_cache_key key = {
+        .store = range->store->id, .object = range->hash, .place = range->offset};
     if (range->object && !range->memory)
         key.tag = range->object->tag;
     *out = zlgi_cache_get(cache, &key, range->key);
@@ -65,8 +65,7 @@ zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
         return zlgi_fail(err, ZLG_CORRUPT,
                          "shard index: the shard has %llu bytes, its index %zu",
                          (unsigned long long)range->n_bytes, box->n_bytes_index);
-    uint64_t at =
-        level->sharding->index_at_start ? 0 : range->n_bytes - box->n_bytes_index;
+    uint64_t at = level->sharding->index_at_start ? 0 : range->n_bytes - box->n_bytes_index;
     const uint8_t *encoded;
     zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
     zlg_status status =
@@ -158,7 +157,8 @@ static zlg_status add_points(shard_reader *reader, uint32_t i_use, zlgi_buf *sor
         for (end = i; end < n && keys[end].chunk == keys[i].chunk; end++)
             ZLGI_TRY(zlgi_buf_append(reader->ids, &keys[end].id, sizeof keys[end].id,
                                      reader->err));
-        ZLGI_TRY(add_entry(reader, (entry){.chunk = keys[i].chunk, .use = i_use,
+        ZLGI_TRY(add_entry(reader, (entry){.chunk = keys[i].chunk,
+                                           .use = i_use,
                                            .first_id = (int64_t)(base + i),
                                            .n_ids = (int64_t)(end - i)}));
     }
@@ -202,8 +202,8 @@ static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables
     uint64_t n;
     ZLGI_TRY(touch(reader, zlgi_uses_at(reader->uses, i_use), tables, touched, &n));
     for (uint64_t k = 0; k < n; k++)
-        ZLGI_TRY(add_entry(reader, (entry){.chunk = touched_chunk(reader, touched, k),
-                                           .use = i_use}));
+        ZLGI_TRY(add_entry(
+            reader, (entry){.chunk = touched_chunk(reader, touched, k), .use = i_use}));
     return ZLG_OK;
 }
 
@@ -426,8 +426,9 @@ static void set_grid(shard_reader *reader)
     const zlgi_sharding *sharding = reader->level->sharding;
     reader->grid.rank = reader->level->rank;
     for (int i = 0; i < reader->grid.rank; i++)
-        reader->grid.axis[i] = zlgi_grid_regular(
-            reader->box->grid_shape[i] * sharding->chunk_shape[i], sharding->chunk_shape[i]);
+        reader->grid.axis[i] =
+            zlgi_grid_regular(reader->box->grid_shape[i] * sharding->chunk_shape[i],
+                              sharding->chunk_shape[i]);
 }
 
 static zlg_status read_inner(shard_reader *reader, zlgi_block *given, int i_block,
@@ -505,8 +506,12 @@ zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
                            zlgi_block *index, int i_block, int n_blocks, zlg_error *err)
 {
     zlgi_level_box room;
-    shard_reader reader = {.worker = worker, .source = source, .level = level,
-                           .range = range, .uses = uses, .err = err};
+    shard_reader reader = {.worker = worker,
+                           .source = source,
+                           .level = level,
+                           .range = range,
+                           .uses = uses,
+                           .err = err};
     ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room,
                                 &reader.box, err));
     set_grid(&reader);

@@ -124,8 +124,8 @@ static zlg_status decode_and_place(zlgi_worker *worker, const zlgi_source *sourc
 
 static zlgi_cache_key chunk_key(const zlgi_range *range)
 {
-    zlgi_cache_key key = {.store = range->store->id, .object = range->hash,
-                          .place = range->offset};
+    zlgi_cache_key key = {
+        .store = range->store->id, .object = range->hash, .place = range->offset};
     if (range->object)
         key.tag = range->object->tag;
     return key;
@@ -167,12 +167,13 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
 {
     zlgi_level_box room;
     const zlgi_level_box *box;
-    ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room, &box, err));
+    ZLGI_TRY(
+        zlgi_level_box_get(level, worker->job->engine->limits, shape, &room, &box, err));
     if (worker->trace) {
         worker->trace->n_chunks++;
-        worker->trace->n_direct += uses->n == 1 && !zlgi_dtype_is_varlen(source->dtype) &&
-                                   zlgi_use_matches(zlgi_uses_at(uses, 0), shape,
-                                                    box->strides);
+        worker->trace->n_direct +=
+            uses->n == 1 && !zlgi_dtype_is_varlen(source->dtype) &&
+            zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides);
     }
     if (level->raw && !range->memory && !range->object->view)
         return zlgi_raw_read(worker, source, level, box, shape, range, uses, err);
@@ -186,7 +187,8 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
     if (reserve)
         zlgi_budget_reserve(worker->job->engine->budget, need);
     zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
-    zlgi_scratch_push(worker->scratch); /* three in a row: the bytes, and a pair to decode */
+    zlgi_scratch_push(
+        worker->scratch); /* three in a row: the bytes, and a pair to decode */
     zlgi_scratch_push(worker->scratch);
     zlg_status status =
         read_whole(worker, source, level, box, shape, range, uses, buf, err);

@@ -43,8 +43,8 @@ static zlg_status gather(box_writer *writer, const zlgi_use *use, size_t n_eleme
     writer->unit->n = n_bytes;
     if (!whole) {
         zlgi_use all = {.rank = 1, .memory = writer->unit->data};
-        all.axis[0] = (zlgi_use_axis){.step = 1, .count = (int64_t)n_elements,
-                                      .stride = (ptrdiff_t)source->item};
+        all.axis[0] = (zlgi_use_axis){
+            .step = 1, .count = (int64_t)n_elements, .stride = (ptrdiff_t)source->item};
         zlgi_place_fill(&all, source->fill.data, source->item);
     }
     zlgi_gather(use, writer->unit->data, strides, source->item, NULL);
@@ -97,7 +97,9 @@ static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
     if (zlgi_worker_check(worker) != ZLG_OK || !zlgi_worker_wants(worker, 0))
         return;
     zlgi_plan_object(&worker->job->plan, object, &planned);
-    box_writer writer = {.worker = worker, .planned = &planned, .source = planned.source,
+    box_writer writer = {.worker = worker,
+                         .planned = &planned,
+                         .source = planned.source,
                          .unit = zlgi_scratch_push(worker->scratch),
                          .encoded = zlgi_scratch_push(worker->scratch),
                          .err = &worker->error};
@@ -135,8 +137,8 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     if (job->plan.uses[0].points)
         return zlgi_fail(err, ZLG_UNSUPPORTED, "points cannot be written");
     ZLGI_TRY(check_coverage(&job->plan, err));
-    job->n_all = (uint64_t)zlgi_use_count(&job->plan.uses[0]) *
-                 job->plan.requests[0].source->item;
+    job->n_all =
+        (uint64_t)zlgi_use_count(&job->plan.uses[0]) * job->plan.requests[0].source->item;
     job->run_task = run_write;
     uint64_t n_tasks = job->plan.n_objects;
     if (n_tasks == 0)

@@ -25,7 +25,8 @@ static zlg_status block_range(const zlgi_grid_axis *grid, const zlg_axis *block,
 {
     if (block->list || (block->step != 1 && block->count > 1))
         return zlgi_fail(err, ZLG_USAGE, "axis %d: blocks are a range of step 1", i_axis);
-    if (block->count < 0 || block->start < 0 || block->start > grid->n_chunks - block->count)
+    if (block->count < 0 || block->start < 0 ||
+        block->start > grid->n_chunks - block->count)
         return zlgi_fail(err, ZLG_RANGE,
                          "axis %d: %lld blocks from %lld are outside the %lld of the grid",
                          i_axis, (long long)block->count, (long long)block->start,
@@ -180,8 +181,8 @@ static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i
                             zlg_error *err)
 {
     zlgi_use_axis *out = &use->axis[i_axis];
-    *out = (zlgi_use_axis){.start = axis->start, .step = axis->step, .count = axis->count,
-                           .stride = stride};
+    *out = (zlgi_use_axis){
+        .start = axis->start, .step = axis->step, .count = axis->count, .stride = stride};
     if (axis->count == 0) {
         out->start = 0, out->step = 1;
         return ZLG_OK;

@@ -12,11 +12,12 @@
 
 /* One axis of a chunk grid over [0, length). */
 typedef struct zlgi_grid_axis {
-    int64_t length;      /* of the array along the axis */
-    int64_t chunk;       /* regular: length of a chunk; 0: look at ends */
+    int64_t length; /* of the array along the axis */
+    int64_t chunk;  /* regular: length of a chunk; 0: look at ends */
     int64_t n_chunks;
-    const int64_t *ends; /* rectilinear: running sums of the declared edges, n_chunks long */
-                         /* (chunks wholly beyond the length are not counted) */
+    const int64_t
+        *ends; /* rectilinear: running sums of the declared edges, n_chunks long */
+               /* (chunks wholly beyond the length are not counted) */
 } zlgi_grid_axis;
 
 typedef struct zlgi_grid {
@@ -46,8 +47,8 @@ typedef struct zlgi_key_encoding {
 } zlgi_key_encoding;
 enum { ZLGI_KEY_MAX = 4 + 21 * ZLG_MAX_RANK };
 /* Writes the key relative to the array, NUL terminated; returns its length. */
-size_t zlgi_key_write(const zlgi_key_encoding *encoding, int rank, const int64_t *coordinates,
-                      char out[ZLGI_KEY_MAX]);
+size_t zlgi_key_write(const zlgi_key_encoding *encoding, int rank,
+                      const int64_t *coordinates, char out[ZLGI_KEY_MAX]);
 /* Reads a relative key back; false when it is none of this array's. */
 bool zlgi_key_read(const zlgi_key_encoding *encoding, int rank, const char *key,
                    int64_t *coordinates);
@@ -104,12 +105,13 @@ int64_t zlgi_use_count(const zlgi_use *use);
  */
 typedef struct zlgi_touched {
     int64_t n;
-    int64_t first;        /* chunk 0 of them, when there is no table */
-    int64_t chunk;        /* step > chunk: touched chunk i is that of element i */
+    int64_t first; /* chunk 0 of them, when there is no table */
+    int64_t chunk; /* step > chunk: touched chunk i is that of element i */
     int64_t start, step;
     const int64_t *table;
 } zlgi_touched;
-size_t zlgi_touched_room(const zlgi_use_axis *axis, const zlgi_grid_axis *grid); /* int64s */
+size_t zlgi_touched_room(const zlgi_use_axis *axis,
+                         const zlgi_grid_axis *grid); /* int64s */
 zlgi_touched zlgi_touched_make(const zlgi_use_axis *axis, const zlgi_grid_axis *grid,
                                int64_t *room);
 static inline int64_t zlgi_touched_at(const zlgi_touched *touched, int64_t i)
@@ -143,8 +145,8 @@ void zlgi_gather(const zlgi_use *use, uint8_t *unit, const ptrdiff_t *unit_strid
                  size_t item, const zlgi_swap *swap);
 /* Variable-length elements: views, whose bytes are copied into the arena on the way. False
  * when memory is short. */
-bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_strides,
-                      zlgi_arena *arena);
+bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
+                      const ptrdiff_t *unit_strides, zlgi_arena *arena);
 /* One value everywhere. */
 void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item);
 /* True when the use takes every element of a box of `shape` in order and its memory has

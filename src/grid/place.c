@@ -11,7 +11,7 @@
 
 typedef struct loop {
     int64_t n;
-    ptrdiff_t to, from;                /* bytes per step */
+    ptrdiff_t to, from;                 /* bytes per step */
     const int64_t *to_list, *from_list; /* not NULL: step k is at list[k] * to (or from) */
 } loop;
 
@@ -29,35 +29,35 @@ typedef void (*row_fn)(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to
 /* ------------------------------------------------------------------ rows */
 
 /* The size is a constant in each instance, so memcpy becomes one load and one store. */
-#define STRIDED_ROW(name, type, convert)                                                  \
-    static void name(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to_step,      \
-                     ptrdiff_t from_step, const void *context)                            \
-    {                                                                                     \
-        (void)context;                                                                    \
-        if (to_step == (ptrdiff_t)sizeof(type) && from_step == (ptrdiff_t)sizeof(type)) { \
-            for (int64_t i = 0; i < n; i++) {                                             \
-                type v;                                                                   \
-                memcpy(&v, from + i * (ptrdiff_t)sizeof v, sizeof v);                     \
-                v = convert(v);                                                           \
-                memcpy(to + i * (ptrdiff_t)sizeof v, &v, sizeof v);                       \
-            }                                                                             \
-            return;                                                                       \
-        }                                                                                 \
-        if (to_step == (ptrdiff_t)sizeof(type)) {                                         \
-            for (int64_t i = 0; i < n; i++) {                                             \
-                type v;                                                                   \
-                memcpy(&v, from + i * from_step, sizeof v);                               \
-                v = convert(v);                                                           \
-                memcpy(to + i * (ptrdiff_t)sizeof v, &v, sizeof v);                       \
-            }                                                                             \
-            return;                                                                       \
-        }                                                                                 \
-        for (int64_t i = 0; i < n; i++) {                                                 \
-            type v;                                                                       \
-            memcpy(&v, from + i * from_step, sizeof v);                                   \
-            v = convert(v);                                                               \
-            memcpy(to + i * to_step, &v, sizeof v);                                       \
-        }                                                                                 \
+#define STRIDED_ROW(name, type, convert)                                                   \
+    static void name(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to_step,       \
+                     ptrdiff_t from_step, const void *context)                             \
+    {                                                                                      \
+        (void)context;                                                                     \
+        if (to_step == (ptrdiff_t)sizeof(type) && from_step == (ptrdiff_t)sizeof(type)) {  \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                type v;                                                                    \
+                memcpy(&v, from + i * (ptrdiff_t)sizeof v, sizeof v);                      \
+                v = convert(v);                                                            \
+                memcpy(to + i * (ptrdiff_t)sizeof v, &v, sizeof v);                        \
+            }                                                                              \
+            return;                                                                        \
+        }                                                                                  \
+        if (to_step == (ptrdiff_t)sizeof(type)) {                                          \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                type v;                                                                    \
+                memcpy(&v, from + i * from_step, sizeof v);                                \
+                v = convert(v);                                                            \
+                memcpy(to + i * (ptrdiff_t)sizeof v, &v, sizeof v);                        \
+            }                                                                              \
+            return;                                                                        \
+        }                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            type v;                                                                        \
+            memcpy(&v, from + i * from_step, sizeof v);                                    \
+            v = convert(v);                                                                \
+            memcpy(to + i * to_step, &v, sizeof v);                                        \
+        }                                                                                  \
     }
 
 typedef struct pair16 {
@@ -126,10 +126,10 @@ static void row_views(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to_
  * Rows of equal, contiguous bytes are the usual case. A call of memcpy per 64-byte row
  * costs more than the copy, hence the constant sizes.
  */
-#define FIXED_ROWS(bytes)                                                                 \
-    case bytes:                                                                           \
-        for (int64_t i = 0; i < rows->n; i++)                                             \
-            memcpy(to + i * rows->to, from + i * rows->from, bytes);                      \
+#define FIXED_ROWS(bytes)                                                                  \
+    case bytes:                                                                            \
+        for (int64_t i = 0; i < rows->n; i++)                                              \
+            memcpy(to + i * rows->to, from + i * rows->from, bytes);                       \
         return
 
 static void copy_rows(uint8_t *to, const uint8_t *from, const loop *rows, size_t n_bytes)
@@ -203,7 +203,8 @@ static ptrdiff_t magnitude(const loop *l)
 static void order_loops(copy *c)
 {
     for (int i = 1; i < c->n_loops; i++)
-        for (int k = i; k > 0 && magnitude(&c->loops[k - 1]) < magnitude(&c->loops[k]); k--) {
+        for (int k = i; k > 0 && magnitude(&c->loops[k - 1]) < magnitude(&c->loops[k]);
+             k--) {
             loop swapped = c->loops[k];
             c->loops[k] = c->loops[k - 1];
             c->loops[k - 1] = swapped;
@@ -260,7 +261,8 @@ static void run_copy(copy *c, size_t item, const zlgi_swap *swap)
     order_loops(c);
     merge_loops(c);
     if (c->n_loops == 0)
-        c->loops[c->n_loops++] = (loop){.n = 1, .to = (ptrdiff_t)item, .from = (ptrdiff_t)item};
+        c->loops[c->n_loops++] =
+            (loop){.n = 1, .to = (ptrdiff_t)item, .from = (ptrdiff_t)item};
     const loop *last = &c->loops[c->n_loops - 1];
     any_element element = {.item = item, .swap = swapped ? swap : NULL};
     row_fn row = choose_row(item, swap);
@@ -297,7 +299,10 @@ static void make_loops(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t
         if (axis->count == 1)
             continue;
         if (!to_memory)
-            l = (loop){.n = l.n, .to = l.from, .from = l.to, .to_list = l.from_list,
+            l = (loop){.n = l.n,
+                       .to = l.from,
+                       .from = l.to,
+                       .to_list = l.from_list,
                        .from_list = l.to_list};
         c->loops[c->n_loops++] = l;
     }
@@ -337,15 +342,16 @@ void zlgi_gather(const zlgi_use *use, uint8_t *unit, const ptrdiff_t *unit_strid
     run_copy(&c, item, swap);
 }
 
-bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_strides,
-                      zlgi_arena *arena)
+bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
+                      const ptrdiff_t *unit_strides, zlgi_arena *arena)
 {
     bool failed = false;
     view_copier copier = {.arena = arena, .failed = &failed};
     if (use->points) {
         for (int64_t i = 0; i < use->n_points && !failed; i++)
             row_views(use->memory + use->ids[i] * use->point_stride,
-                      point_in_unit(use, unit, unit_strides, use->ids[i]), 1, 0, 0, &copier);
+                      point_in_unit(use, unit, unit_strides, use->ids[i]), 1, 0, 0,
+                      &copier);
         return !failed;
     }
     copy c;

@@ -43,7 +43,8 @@ typedef struct fixture {
     uint16_t *out;
 } fixture;
 
-static void *open_fixture(fixture *f, int64_t index_cache, int n_threads, const char *codecs)
+static void *open_fixture(fixture *f, int64_t index_cache, int n_threads,
+                          const char *codecs)
 {
     zlg_error err = {0};
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
@@ -55,8 +56,10 @@ static void *open_fixture(fixture *f, int64_t index_cache, int n_threads, const 
     options.n_threads = n_threads;
     test_folder_make(&f->folder);
     assert_int_equal(zlg_ctx_new(&options, &f->ctx, &err), ZLG_OK);
-    assert_int_equal(zlg_store_open_fs(f->ctx, f->folder.path, NULL, &f->files, &err), ZLG_OK);
-    assert_int_equal(zlgi_counting_open(&f->ctx->alloc, f->files, &f->counting, &err), ZLG_OK);
+    assert_int_equal(zlg_store_open_fs(f->ctx, f->folder.path, NULL, &f->files, &err),
+                     ZLG_OK);
+    assert_int_equal(zlgi_counting_open(&f->ctx->alloc, f->files, &f->counting, &err),
+                     ZLG_OK);
     zlgi_store_adopt(f->ctx, f->counting);
     const int64_t shape[3] = {SIDE, SIDE, SIDE}, object[3] = {SHARD, SHARD, SHARD};
     const int64_t chunk[3] = {CHUNK, CHUNK, CHUNK};
@@ -99,7 +102,8 @@ static zlgi_store_counts since(fixture *f, zlgi_store_counts before)
     return now;
 }
 
-static zlgi_store_counts read_box(fixture *f, int64_t start, int64_t count, zlg_stats *stats)
+static zlgi_store_counts read_box(fixture *f, int64_t start, int64_t count,
+                                  zlg_stats *stats)
 {
     zlg_axis axes[3];
     for (int i = 0; i < 3; i++)
@@ -236,8 +240,8 @@ static void test_batch_decodes_once(void **state)
         for (int k = 0; k < 3; k++)
             lists[k][i] = (int64_t)(test_random(&seed) % CHUNK) + (k == 0 ? SHARD : 0);
     const int64_t *coordinates[3] = {lists[0], lists[1], lists[2]};
-    zlg_selection points = {.kind = ZLG_POINTS, .rank = 3, .coordinates = coordinates,
-                            .n_points = N_POINTS};
+    zlg_selection points = {
+        .kind = ZLG_POINTS, .rank = 3, .coordinates = coordinates, .n_points = N_POINTS};
     zlg_axis axes[3] = {{.start = SHARD + 1, .step = 1, .count = 3},
                         {.start = 2, .step = 1, .count = 5},
                         {.start = 0, .step = 2, .count = 4}};
@@ -245,10 +249,11 @@ static void test_batch_decodes_once(void **state)
     zlg_read reads[N_BOXES + 1];
     uint16_t *out = malloc(N_POINTS * 2 + N_BOXES * 60 * 2);
     for (int i = 0; i < N_BOXES; i++)
-        reads[i] = (zlg_read){.array = f.array, .selection = &box,
+        reads[i] = (zlg_read){.array = f.array,
+                              .selection = &box,
                               .target = {.data = out + N_POINTS + i * 60}};
-    reads[N_BOXES] = (zlg_read){.array = f.array, .selection = &points,
-                                .target = {.data = out}};
+    reads[N_BOXES] =
+        (zlg_read){.array = f.array, .selection = &points, .target = {.data = out}};
     zlg_stats stats = {0};
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
@@ -311,15 +316,16 @@ static void test_raw_chunk_beyond_limit(void **state)
     assert_int_equal(zlg_ctx_new(&options, &ctx, &err), ZLG_OK);
     assert_int_equal(zlg_store_open_fs(ctx, f.folder.path, NULL, &store, &err), ZLG_OK);
     const char *document =
-        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[32768],\"data_type\":\"uint16\","
+        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[32768],\"data_type\":"
+        "\"uint16\","
         "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[32768]}},"
         "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,"
         "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]}";
     uint8_t *chunk = malloc(65536);
     for (int i = 0; i < 65536; i++)
         chunk[i] = (uint8_t)(i * 7);
-    assert_int_equal(zlg_store_put(store, "long/zarr.json", document, strlen(document), &err),
-                     ZLG_OK);
+    assert_int_equal(
+        zlg_store_put(store, "long/zarr.json", document, strlen(document), &err), ZLG_OK);
     assert_int_equal(zlg_store_put(store, "long/c/0", chunk, 65536, &err), ZLG_OK);
     if (zlg_array_open(store, "long", NULL, &array, &err) != ZLG_OK)
         fail_msg("%s", err.message);

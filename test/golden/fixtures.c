@@ -161,7 +161,8 @@ static zlg_status read_varlen(opened *o, result *r, zlg_error *err)
 static zlg_status read_entry(opened *o, result *r, zlg_error *err)
 {
     memset(r, 0, sizeof *r);
-    return zlg_array_dtype(o->array).n_bytes == 0 && zlg_array_dtype(o->array).type >= ZLG_STRING
+    return zlg_array_dtype(o->array).n_bytes == 0 &&
+                   zlg_array_dtype(o->array).type >= ZLG_STRING
                ? read_varlen(o, r, err)
                : read_fixed(o, r, err);
 }
@@ -239,7 +240,8 @@ static int check_member(void *user, const char *path, zlg_node kind)
     check->n_seen++;
     for (const zlgi_json *item = check->members->items; item; item = item->next)
         if (zlgi_json_is(zlgi_json_get(item, "name"), path))
-            return !zlgi_json_is(zlgi_json_get(item, "kind"), name) && (check->wrong = true);
+            return !zlgi_json_is(zlgi_json_get(item, "kind"), name) &&
+                   (check->wrong = true);
     print_error("member %s is not expected\n", path);
     return (check->wrong = true);
 }
@@ -264,8 +266,8 @@ static void test_group(void **state)
     const zlgi_json *attributes;
     assert_int_equal(zlg_group_attributes(group, &text, &err), ZLG_OK);
     zlgi_arena_init(&arena, &zlgi_default_alloc);
-    assert_int_equal(zlgi_json_parse(&arena, text.data, text.n_bytes, 64, &attributes, &err),
-                     ZLG_OK);
+    assert_int_equal(
+        zlgi_json_parse(&arena, text.data, text.n_bytes, 64, &attributes, &err), ZLG_OK);
     assert_true(zlgi_json_equal(attributes, zlgi_json_get(entry, "attributes")));
     zlgi_arena_reset(&arena);
     zlg_text_free(&text);
@@ -330,7 +332,8 @@ int main(void)
         const struct CMUnitTest absent[] = {cmocka_unit_test(test_absent)};
         return cmocka_run_group_tests(absent, NULL, NULL);
     }
-    const zlgi_json *manifest = load(&s, "manifest.json"), *groups = load(&s, "groups.json");
+    const zlgi_json *manifest = load(&s, "manifest.json"),
+                    *groups = load(&s, "groups.json");
     if (!manifest || !groups)
         return 1;
     for (const zlgi_json *entry = manifest->items; entry; entry = entry->next)

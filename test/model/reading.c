@@ -37,7 +37,8 @@ static int64_t below(model *m, int64_t n)
 
 /* ------------------------------------------------------------------ arrays */
 
-static const char *const types[] = {"uint8", "int16", "uint32", "float64", "complex128", "r24"};
+static const char *const types[] = {"uint8",   "int16",      "uint32",
+                                    "float64", "complex128", "r24"};
 static const size_t items[] = {1, 2, 4, 8, 16, 3};
 
 /* A chain for a chunk of this rank: transposed, byte-swapped, compressed or neither. */
@@ -112,8 +113,9 @@ static void make_array(model *m, zlg_store *store)
                               (i + 1) % m->rank);
             n += snprintf(codecs + n, sizeof codecs - (size_t)n, "]}},");
         }
-        n += snprintf(codecs + n, sizeof codecs - (size_t)n,
-                      "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[");
+        n +=
+            snprintf(codecs + n, sizeof codecs - (size_t)n,
+                     "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[");
         bool transposed = codecs[1] == '{' && strstr(codecs, "transpose") != NULL;
         for (int i = 0; i < m->rank; i++)
             n += snprintf(codecs + n, sizeof codecs - (size_t)n, "%s%lld", i ? "," : "",
@@ -122,8 +124,7 @@ static void make_array(model *m, zlg_store *store)
                       "],\"codecs\":%s,\"index_codecs\":[{\"name\":\"bytes\","
                       "\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}],"
                       "\"index_location\":\"%s\"}}%s]",
-                      spec.codecs, location,
-                      below(m, 2) ? ",{\"name\":\"crc32c\"}" : "");
+                      spec.codecs, location, below(m, 2) ? ",{\"name\":\"crc32c\"}" : "");
         spec.codecs = codecs;
         spec.chunk_shape = NULL;
         spec.index_location = NULL;
@@ -204,8 +205,8 @@ static void choose_box(model *m, choice *c)
 static void choose_points(model *m, choice *c)
 {
     int64_t n = 1 + below(m, MAX_COUNT), at[MAX_RANK];
-    c->selection = (zlg_selection){.kind = ZLG_POINTS, .rank = m->rank,
-                                   .coordinates = c->coordinates, .n_points = n};
+    c->selection = (zlg_selection){
+        .kind = ZLG_POINTS, .rank = m->rank, .coordinates = c->coordinates, .n_points = n};
     for (int i = 0; i < m->rank; i++)
         c->coordinates[i] = c->lists[i];
     for (int64_t p = 0; p < n; p++) {
@@ -276,11 +277,13 @@ static void choose(model *m, choice *c)
 
 /* Strides of a result that is laid out in some order, backwards along some axes, with
  * gaps; *out_first is where element 0 lies. */
-static size_t random_strides(model *m, const choice *c, ptrdiff_t *strides, size_t *out_first)
+static size_t random_strides(model *m, const choice *c, ptrdiff_t *strides,
+                             size_t *out_first)
 {
     int rank;
     int64_t shape[ZLG_MAX_RANK];
-    assert_int_equal(zlg_selection_shape(m->array, &c->selection, &rank, shape, NULL), ZLG_OK);
+    assert_int_equal(zlg_selection_shape(m->array, &c->selection, &rank, shape, NULL),
+                     ZLG_OK);
     size_t size = m->item;
     *out_first = 0;
     int rotate = rank ? (int)below(m, rank) : 0;
@@ -298,11 +301,13 @@ static size_t random_strides(model *m, const choice *c, ptrdiff_t *strides, size
     return size;
 }
 
-static void compare(model *m, const choice *c, const uint8_t *data, const ptrdiff_t *strides)
+static void compare(model *m, const choice *c, const uint8_t *data,
+                    const ptrdiff_t *strides)
 {
     int rank;
     int64_t shape[ZLG_MAX_RANK], k[ZLG_MAX_RANK] = {0};
-    assert_int_equal(zlg_selection_shape(m->array, &c->selection, &rank, shape, NULL), ZLG_OK);
+    assert_int_equal(zlg_selection_shape(m->array, &c->selection, &rank, shape, NULL),
+                     ZLG_OK);
     for (size_t e = 0; e < c->n_result; e++) {
         const uint8_t *at = data;
         for (int i = 0; i < rank; i++)
@@ -344,7 +349,8 @@ static void check_batch(model *m)
     zlg_read reads[N];
     for (int i = 0; i < N; i++) {
         choose(m, &c[i]);
-        reads[i] = (zlg_read){.array = m->array, .selection = &c[i].selection,
+        reads[i] = (zlg_read){.array = m->array,
+                              .selection = &c[i].selection,
                               .target = {.data = malloc(c[i].n_result * m->item + 1)}};
     }
     zlg_error err = {0};
