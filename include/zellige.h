@@ -20,7 +20,8 @@
  *     zlg_axis axes[2] = {{.start = 5, .step = 1, .count = 10},
  *                         {.start = 0, .step = 1, .count = 20}};
  *     zlg_selection box = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
- *     if (zlg_ctx_new(NULL, &ctx, &err) || zlg_store_open_fs(ctx, "a.zarr", NULL, &store, &err) ||
+ *     if (zlg_ctx_new(NULL, &ctx, &err) ||
+ *         zlg_store_open_fs(ctx, "a.zarr", NULL, &store, &err) ||
  *         zlg_array_open(store, "", NULL, &array, &err) ||
  *         zlg_array_read(array, &box, &(zlg_target){.data = out}, NULL, &err))
  *         fprintf(stderr, "%s\n", err.message);
@@ -266,7 +267,11 @@ typedef struct zlg_field {
 typedef struct zlg_group zlg_group;
 typedef struct zlg_array zlg_array;
 
-typedef enum zlg_node { ZLG_NODE_NONE = 0, ZLG_NODE_GROUP = 1, ZLG_NODE_ARRAY = 2 } zlg_node;
+typedef enum zlg_node {
+    ZLG_NODE_NONE = 0,
+    ZLG_NODE_GROUP = 1,
+    ZLG_NODE_ARRAY = 2
+} zlg_node;
 
 typedef struct zlg_open_options {
     size_t n_bytes_struct;
@@ -278,8 +283,8 @@ typedef struct zlg_open_options {
 
 /* What lies at a path. ZLG_NODE_NONE is not an error. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_kind(zlg_store *store, const char *path,
-                                              const zlg_open_options *options, zlg_node *out,
-                                              zlg_error *err);
+                                              const zlg_open_options *options,
+                                              zlg_node *out, zlg_error *err);
 /* What lies at a path, and its document (v2: with "attributes" added) without opening it:
  * so also of an array whose type or codecs are not known here. NULL out_kind is fine. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_metadata(zlg_store *store, const char *path,
@@ -343,8 +348,8 @@ ZLG_API int zlg_array_is_rectilinear(const zlg_array *array);
 ZLG_API int64_t zlg_array_grid_shape(const zlg_array *array, int axis);
 ZLG_API int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i);
 ZLG_API zlg_dtype zlg_array_dtype(const zlg_array *array);
-ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, int i, zlg_field *out,
-                                                zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, int i,
+                                                zlg_field *out, zlg_error *err);
 /* A field of a record inside records: path[0] is a field of the array's type, path[1] one
  * of that field, ... n_path at least 1. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_subfield(const zlg_array *array, const int *path,
@@ -508,9 +513,9 @@ ZLG_API void zlg_varlen_free(zlg_varlen *varlen);
  * are listed; the totals count all.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
-                                                  const zlg_selection *selection, int resolve,
-                                                  int64_t max_objects, zlg_text *out,
-                                                  zlg_error *err);
+                                                  const zlg_selection *selection,
+                                                  int resolve, int64_t max_objects,
+                                                  zlg_text *out, zlg_error *err);
 
 /* ------------------------------------------------------------------ creating, writing
  *
@@ -541,8 +546,8 @@ typedef struct zlg_array_spec {
 
 /* Makes missing parent groups. ZLG_EXISTS when a node is there and overwrite is 0. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_create(zlg_store *store, const char *path,
-                                                 const zlg_array_spec *spec, zlg_array **out,
-                                                 zlg_error *err);
+                                                 const zlg_array_spec *spec,
+                                                 zlg_array **out, zlg_error *err);
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *path,
                                                  int zarr_format, const char *attributes,
                                                  int overwrite, zlg_group **out,
@@ -563,7 +568,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_write_varlen(zlg_array *array,
                                                        const zlg_selection *selection,
                                                        const int64_t *offsets,
                                                        const uint8_t *bytes,
-                                                       const zlg_call *call, zlg_error *err);
+                                                       const zlg_call *call,
+                                                       zlg_error *err);
 
 #ifdef __cplusplus
 }

@@ -177,7 +177,8 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
 /* unit.c: the fill value for every use. */
 void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_uses *uses);
 /* shard.c: the inner chunks that the uses touch: block i_block of n_blocks of them. index
- * may be given (shared by the blocks), else it is fetched. Failures are recorded by piece. */
+ * may be given (shared by the blocks), else it is fetched. Failures are recorded by
+ * piece. */
 zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
                            const zlgi_level *level, const int64_t *shape,
                            const zlgi_range *range, const zlgi_uses *uses,

@@ -77,7 +77,8 @@ static void split(zlgi_use *low, zlgi_use *high, int i_axis)
     }
 }
 
-/* Reads the span and places the use, whose coordinates then count from its first element. */
+/* Reads the span and places the use, whose coordinates then count from its first
+ * element. */
 static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first,
                             uint64_t span)
 {
