@@ -145,7 +145,7 @@ static void work(void *user, zlgi_scratch *scratch)
     uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
     for (;;) {
         uint64_t task = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
-        if (task >= n_tasks)
+        if (task >= n_tasks || __atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
             break;
         worker.object = task / (uint64_t)job->n_blocks;
         job->run_task(&worker, worker.object, (int)(task % (uint64_t)job->n_blocks));

@@ -75,6 +75,8 @@ static void split(zlgi_use *low, zlgi_use *high, int i_axis)
         b->start += half * b->step;
         high->memory += half * b->stride;
     }
+    zlgi_use_settle(low, i_axis);
+    zlgi_use_settle(high, i_axis);
 }
 
 /* Reads the span and places the use, whose coordinates then count from its first
@@ -105,7 +107,8 @@ static zlg_status read_use(raw_reader *reader, zlgi_use *use)
     ZLGI_TRY(zlgi_worker_check(reader->worker));
     measure(reader, use, &first, &span, &wanted, &widest);
     bool direct = span == wanted && same_strides(reader, use);
-    bool close = span <= ZLGI_RUN_BYTES && span - wanted <= wanted + ZLGI_GAP_BYTES;
+    /* Repeated positions may make `wanted` larger than the span. */
+    bool close = span <= ZLGI_RUN_BYTES && span <= 2 * wanted + ZLGI_GAP_BYTES;
     if (reader->worker->trace && (direct || widest < 0 || close))
         return zlgi_trace_add(reader->worker->trace, reader->range->offset + first, span, 1,
                               reader->err);

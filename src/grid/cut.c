@@ -408,13 +408,13 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
 {
     out->rank = use->rank;
     out->points = false;
-    uint8_t *memory = use->memory;
+    out->memory = use->memory;
     for (int i = 0; i < use->rank; i++) {
-        memory += cut_axis(&use->axis[i], start[i], shape[i], &out->axis[i]);
+        out->memory += cut_axis(&use->axis[i], start[i], shape[i], &out->axis[i]);
         if (out->axis[i].count == 0)
             return false;
+        zlgi_use_settle(out, i);
     }
-    out->memory = memory;
     return true;
 }
 

@@ -128,6 +128,16 @@ static inline size_t zlgi_use_bytes(int rank)
 {
     return offsetof(zlgi_use, axis) + (size_t)rank * sizeof(zlgi_use_axis);
 }
+/* A list of one entry becomes a range: lists have two and more wherever a use is read. */
+static inline void zlgi_use_settle(zlgi_use *use, int i_axis)
+{
+    zlgi_use_axis *axis = &use->axis[i_axis];
+    if (!axis->list || axis->count != 1)
+        return;
+    use->memory += axis->place[0] * axis->stride;
+    axis->start = axis->list[0] - axis->base;
+    axis->list = axis->place = NULL;
+}
 bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shape,
                   zlgi_use *out);
 /* Axis i of the result is axis order[i]. */

@@ -279,7 +279,7 @@ static void run_copy(copy *c, size_t item, const zlgi_swap *swap)
 static void make_loops(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *strides,
                        bool to_memory, copy *c)
 {
-    ptrdiff_t start = 0, place = 0;
+    ptrdiff_t start = 0;
     c->n_loops = 0;
     for (int i = 0; i < use->rank; i++) {
         const zlgi_use_axis *axis = &use->axis[i];
@@ -289,10 +289,6 @@ static void make_loops(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t
             l.from = strides[i];
             l.to_list = axis->place;
             l.from_list = axis->list;
-            if (axis->count == 1) {
-                start += axis->list[0] * strides[i];
-                place += axis->place[0] * axis->stride;
-            }
         } else {
             start += axis->start * strides[i];
         }
@@ -306,8 +302,8 @@ static void make_loops(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t
                        .from_list = l.to_list};
         c->loops[c->n_loops++] = l;
     }
-    c->to = to_memory ? use->memory + place : (uint8_t *)(uintptr_t)(unit + start);
-    c->from = to_memory ? unit + start : use->memory + place;
+    c->to = to_memory ? use->memory : (uint8_t *)(uintptr_t)(unit + start);
+    c->from = to_memory ? unit + start : use->memory;
 }
 
 static inline const uint8_t *point_in_unit(const zlgi_use *use, const uint8_t *unit,

@@ -3,7 +3,8 @@
  * Random arrays, grids, shards, codecs and selections; every read is compared with the
  * obvious loop over the selection. Seeded: a failure names the seed that repeats it.
  */
-#include "test.h"
+#define _GNU_SOURCE
+#include "../store/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,7 +366,8 @@ static void check_batch(model *m)
     }
 }
 
-static void run_cases(int64_t chunk_cache, uint64_t seed)
+/* In memory, or on files below a folder: there raw chunks are read by range. */
+static void run_cases(int64_t chunk_cache, uint64_t seed, const test_folder *folder)
 {
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
     options.n_threads = 3;
@@ -375,7 +377,14 @@ static void run_cases(int64_t chunk_cache, uint64_t seed)
     for (uint64_t k = 0; k < CASES; k++) {
         zlg_store *store;
         model m = {.random = (seed + k) * UINT64_C(0x9e3779b97f4a7c15) + 1};
-        assert_int_equal(zlg_store_open_memory(ctx, &store, NULL), ZLG_OK);
+        zlg_fs_options fs = ZLG_FS_OPTIONS_INIT;
+        char name[32];
+        fs.create = 1;
+        snprintf(name, sizeof name, "%d", (int)k);
+        zlg_status status = folder ? zlg_store_open_fs(ctx, test_folder_path(folder, name),
+                                                       &fs, &store, NULL)
+                                   : zlg_store_open_memory(ctx, &store, NULL);
+        assert_int_equal(status, ZLG_OK);
         make_array(&m, store);
         for (int i = 0; i < 6; i++)
             check_one(&m);
@@ -390,13 +399,22 @@ static void run_cases(int64_t chunk_cache, uint64_t seed)
 static void test_reads(void **state)
 {
     (void)state;
-    run_cases(0, 1);
+    run_cases(0, 1, NULL);
 }
 
 static void test_reads_with_chunk_cache(void **state)
 {
     (void)state;
-    run_cases(1 << 20, 100000);
+    run_cases(1 << 20, 100000, NULL);
+}
+
+static void test_reads_of_files(void **state)
+{
+    (void)state;
+    test_folder folder;
+    test_folder_make(&folder);
+    run_cases(0, 200000, &folder);
+    test_folder_remove(&folder);
 }
 
 int main(void)
@@ -404,6 +422,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_reads_with_chunk_cache),
+        cmocka_unit_test(test_reads_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
