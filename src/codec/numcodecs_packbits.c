@@ -11,6 +11,7 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
     static const uint8_t zero = 0;
     (void)configuration, (void)env;
     step->to.item = 1;
+    step->to.holds = NULL;
     if (step->from.dtype == NULL)
         return ZLG_OK;
     if (step->from.dtype->type != ZLG_BOOL)
