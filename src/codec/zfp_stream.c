@@ -254,7 +254,8 @@ static zlg_status decode_stream(decoder *self, zlgi_buf *copy, uint8_t *memory)
     zfp_stream_set_bit_stream(self->stream, NULL);
     if (n_read == 0)
         return zlgi_fail(self->err, ZLG_CORRUPT, "libzfp does not decode the stream");
-    if ((n_read + WORD - 1) / WORD != n_words)
+    const size_t n_word = stream_word_bits / 8;
+    if (n_read > (self->in.n + n_word - 1) / n_word * n_word || n_read + WORD <= self->in.n)
         return zlgi_fail(self->err, ZLG_CORRUPT, "%zu bytes are stored, the stream has %zu",
                          self->in.n, n_read);
     return ZLG_OK;
