@@ -1,7 +1,7 @@
 /*
- * json2 (once `json`): a chunk as one JSON list of its items in nested lists, the NumPy
- * type string and the shape (format.md §16). A worker keeps the tree of the last document
- * it decoded: text elements lie in it.
+ * json2: a chunk as one JSON list of its items in nested lists, the NumPy type string and
+ * the shape (format.md §16). A worker keeps the tree of the last document it decoded: text
+ * elements lie in it.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -242,7 +242,6 @@ static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
 
 const zlgi_codec zlgi_codec_json2 = {
     .id = "json2",
-    .alias = "json",
     .kind = ZLGI_ARRAY_TO_BYTES,
     .pass = ZLGI_PASS_WHOLE,
     .flags = ZLGI_CODEC_VARLEN | ZLGI_CODEC_AXES,

@@ -1,7 +1,7 @@
 /*
- * msgpack2 (once `msgpack`): a chunk as one MessagePack array of its items in nested
- * arrays, the NumPy type string and the shape (format.md §16; MessagePack specification,
- * "Formats"). Text elements point into the input.
+ * msgpack2: a chunk as one MessagePack array of its items in nested arrays, the NumPy type
+ * string and the shape (format.md §16; MessagePack specification, "Formats"). Text elements
+ * point into the input.
  */
 #include "codec/items.h"
 #include "codec/parts.h"
@@ -334,7 +334,6 @@ static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
 
 const zlgi_codec zlgi_codec_msgpack2 = {
     .id = "msgpack2",
-    .alias = "msgpack",
     .kind = ZLGI_ARRAY_TO_BYTES,
     .pass = ZLGI_PASS_WHOLE,
     .flags = ZLGI_CODEC_VARLEN | ZLGI_CODEC_AXES,
