@@ -49,9 +49,10 @@ zlgi_wide zlgi_wide_of(zlg_type type);
 void zlgi_elements_load(const zlgi_elements *elements, const uint8_t *from, size_t n,
                         zlgi_block *out);
 /*
- * Conversions are those of C as NumPy has them on x86-64: integers keep their low bits;
- * floats lose their fraction, and what does not fit an int32 (8 and 16 bits too) or int64
- * (uint32 too) gives its least value; a number is true when it is not zero.
+ * Conversions are those of C: integers keep their low bits, floats lose their fraction, a
+ * number is true when it is not zero. A float beyond the integers, where C leaves the result
+ * open, goes by way of int32 (to 8, 16 and 32 bits) or int64 (uint32 too), whose least
+ * value it becomes: what x86-64 and NumPy on it do.
  */
 void zlgi_elements_store(const zlgi_elements *elements, zlgi_wide wide,
                          const zlgi_block *block, size_t n, uint8_t *to);
