@@ -239,16 +239,13 @@ static void test_astype_out_of_range(void **state)
                                      300,
                                      70000,
                                      3000000000,
-                                     -3000000000u,
-                                     10000000000000000000u,
+                                     (uint64_t)INT64_C(-3000000000),
+                                     UINT64_C(10000000000000000000),
                                      UINT64_C(1) << 63,
                                      UINT64_C(1) << 63};
-    uint64_t expected[8];
-    memcpy(expected, longs, sizeof longs);
-    expected[4] = (uint64_t)INT64_C(-3000000000);
     encodes(v2("<f8", "{\"id\": \"astype\", \"decode_dtype\": \"<f8\","
                       " \"encode_dtype\": \"<u8\"}"),
-            SHAPE(8), BYTES_OF(numbers), BYTES_OF(expected));
+            SHAPE(8), BYTES_OF(numbers), BYTES_OF(longs));
 }
 
 static void test_bitround_floats(void **state)
