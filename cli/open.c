@@ -1,0 +1,126 @@
+/*
+ * open.c: from the arguments PATH [ARRAY] [SELECTION] to a store and a path inside it.
+ *
+ * PATH itself is the store: a node inside a hierarchy is opened as the root of its own.
+ * Nothing above it is looked at, so that what a command sees depends on its arguments only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static zlg_open_options open_options(const cli_settings *settings)
+{
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
+    options.zarr_format = (int)settings->zarr_format;
+    return options;
+}
+
+static zlg_status open_store(const cli_settings *settings, cli_node *node, zlg_error *err)
+{
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    zlg_fs_options fs = ZLG_FS_OPTIONS_INIT;
+    options.n_threads = (int)settings->threads;
+    fs.follow_links = settings->follow_links;
+    fs.read_only = 1;
+    CLI_TRY(zlg_ctx_new(&options, &node->ctx, err));
+    return zlg_store_open_fs(node->ctx, node->folder, &fs, &node->store, err);
+}
+
+/* "/a/b/" is meant as "a/b"; anything else odd is for the library to refuse. */
+static zlg_status set_path(cli_node *node, const char *argument, zlg_error *err)
+{
+    if (*argument == '/')
+        argument++;
+    size_t n = strlen(argument);
+    if (n > 0 && argument[n - 1] == '/')
+        n--;
+    node->path = malloc(n + 1);
+    if (!node->path)
+        return cli_no_memory(err, n + 1);
+    memcpy(node->path, argument, n);
+    node->path[n] = 0;
+    return ZLG_OK;
+}
+
+/* Whether a lone second argument is a selection: array names may be numbers, too, but only
+ * a group has members. A root that cannot be read is reported when it is opened. */
+static bool is_selection(const cli_node *node, const char *argument)
+{
+    zlg_node kind;
+    return cli_selection_like(argument) &&
+           !(zlg_node_kind(node->store, "", &node->options, &kind, NULL) == ZLG_OK &&
+             kind == ZLG_NODE_GROUP);
+}
+
+static zlg_status open_node(const cli_settings *settings, bool takes_selection,
+                            cli_node *out, zlg_error *err)
+{
+    *out = (cli_node){.folder = settings->arguments[0], .options = open_options(settings)};
+    CLI_TRY(open_store(settings, out, err));
+    const char *second = settings->n_arguments > 1 ? settings->arguments[1] : "";
+    if (takes_selection && settings->n_arguments == 2 && is_selection(out, second)) {
+        out->selection = second;
+        second = "";
+    } else if (settings->n_arguments > 2) {
+        out->selection = settings->arguments[2];
+    }
+    return set_path(out, second, err);
+}
+
+static void close_node(cli_node *node)
+{
+    free(node->path);
+    zlg_store_close(node->store);
+    zlg_ctx_close(node->ctx);
+}
+
+zlg_status cli_with_node(const cli_settings *settings, cli_node_fn run, zlg_error *err)
+{
+    cli_node node;
+    zlg_status status = open_node(settings, false, &node, err);
+    if (status == ZLG_OK)
+        status = run(settings, &node, err);
+    close_node(&node);
+    return status;
+}
+
+static zlg_status run_selection(const cli_settings *settings, const cli_node *node,
+                                zlg_array *array, cli_array_fn run, zlg_error *err)
+{
+    cli_selection selection;
+    zlg_status status = cli_selection_parse(node->selection, zlg_array_rank(array),
+                                            zlg_array_shape(array), &selection, err);
+    if (status == ZLG_OK)
+        status = run(settings, node, array, &selection, err);
+    cli_selection_free(&selection);
+    return status;
+}
+
+zlg_status cli_with_array(const cli_settings *settings, cli_array_fn run, zlg_error *err)
+{
+    cli_node node;
+    zlg_array *array = NULL;
+    zlg_status status = open_node(settings, true, &node, err);
+    if (status == ZLG_OK)
+        status = zlg_array_open(node.store, node.path, &node.options, &array, err);
+    if (status == ZLG_OK)
+        status = run_selection(settings, &node, array, run, err);
+    zlg_array_close(array);
+    close_node(&node);
+    return status;
+}
+
+bool cli_is_varlen(zlg_dtype dtype)
+{
+    return dtype.type == ZLG_STRING || dtype.type == ZLG_BYTES ||
+           dtype.type == ZLG_VLEN_ARRAY;
+}
+
+void cli_node_print(FILE *out, const cli_node *node)
+{
+    size_t n = strlen(node->folder);
+    while (n > 1 && node->folder[n - 1] == '/')
+        n--;
+    fprintf(out, "%.*s%s%s", (int)n, node->folder, *node->path ? "/" : "", node->path);
+}

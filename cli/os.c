@@ -1,0 +1,90 @@
+/*
+ * os.c: clocks, terminals, signals, memory and page cache; POSIX and Linux.
+ */
+#define _GNU_SOURCE
+#include "os.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+void cli_os_start(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+}
+
+int64_t cli_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+bool cli_is_terminal(FILE *file)
+{
+    return isatty(fileno(file)) == 1;
+}
+
+/* ------------------------------------------------------------------ Ctrl-C */
+
+static int interrupted; /* atomic; a signal handler has nowhere else to put it */
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+}
+
+const int *cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    return &interrupted;
+}
+
+bool cli_interrupted(void)
+{
+    return __atomic_load_n(&interrupted, __ATOMIC_RELAXED) != 0;
+}
+
+void cli_die_of_interrupt(void)
+{
+    signal(SIGINT, SIG_DFL);
+    raise(SIGINT);
+}
+
+/* ------------------------------------------------------------------ memory, files */
+
+void *cli_block_get(size_t n_bytes)
+{
+    if (n_bytes < HUGE_PAGE)
+        return malloc(n_bytes ? n_bytes : 1);
+    size_t n_round = n_bytes + (HUGE_PAGE - 1);
+    if (n_round < n_bytes)
+        return NULL;
+    n_round -= n_round % HUGE_PAGE;
+    void *block = aligned_alloc(HUGE_PAGE, n_round);
+    if (block)
+        madvise(block, n_round, MADV_HUGEPAGE);
+    return block;
+}
+
+void cli_block_free(void *block)
+{
+    free(block);
+}
+
+void cli_forget_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fdatasync(fd); /* pages not yet written cannot be forgotten */
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+}
