@@ -56,8 +56,10 @@ zlg_status zlgi_blosc_open(zlgi_bytes in, zlgi_blosc *out, zlg_error *err)
                    ? ZLG_OK
                    : zlgi_fail(err, ZLG_CORRUPT, "%zu bytes hold no %zu stored bytes",
                                n_container, out->n_bytes);
-    if (out->n_bytes == 0)
+    if (out->n_bytes == 0) {
+        out->blocksize = 0;
         return ZLG_OK;
+    }
     if (out->blocksize == 0 || out->blocksize > out->n_bytes)
         return zlgi_fail(err, ZLG_CORRUPT, "blocks of %zu bytes in %zu", out->blocksize,
                          out->n_bytes);

@@ -63,7 +63,8 @@ static zlg_status shard_layout(shard *s, const zlgi_edge *from, zlg_error *err)
     zlgi_box_strides(sharding->rank, from->shape, s->item, s->strides);
     zlgi_box_folded_strides(sharding->chain, sharding->rank, sharding->chunk_shape, s->item,
                             s->folded);
-    return zlgi_buf_reserve(&s->index, 2 * sizeof(uint64_t) * s->n_chunks, false, err);
+    const size_t n_index = 2 * sizeof(uint64_t) * s->n_chunks;
+    return zlgi_buf_reserve(&s->index, ZLGI_MAX(n_index, 1), false, err);
 }
 
 /* The elements of inner chunk i in the shard. */

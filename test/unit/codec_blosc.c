@@ -101,6 +101,20 @@ static void test_bytes_behind_the_container_do_not_matter(void **state)
     check((zlgi_bytes){longer, stored.n + 16}, data, "with 16 bytes behind it");
 }
 
+/* A container of nothing may say that its blocks are large: nobody asks for that memory. */
+static void test_an_empty_container(void **state)
+{
+    (void)state;
+    zlgi_bytes result;
+    uint8_t room[1];
+    heap.peak_bytes = heap.n_bytes;
+    const size_t before = heap.n_bytes;
+    assert_int_equal(decode(hex("02012104 00000000 ffffff7f 10000000"), 0, room, &result),
+                     ZLG_OK);
+    assert_int_equal(result.n, 0);
+    assert_true(heap.peak_bytes - before < 1 << 16);
+}
+
 /* One field of the header, or of a block, replaced. */
 static void check_damage(size_t offset, uint32_t value, zlg_status status,
                          const char *message)
@@ -235,6 +249,7 @@ int main(void)
         codec_test(test_all_that_the_library_writes),
         codec_test(test_stored_containers_are_lent),
         codec_test(test_bytes_behind_the_container_do_not_matter),
+        codec_test(test_an_empty_container),
         codec_test(test_damaged_containers),
         codec_test(test_flipped_bits),
         codec_test(test_configurations),

@@ -327,6 +327,22 @@ static void test_fill_values_that_are_not_zero(void **state)
     zlgi_buf_reset(&out);
 }
 
+/* A chunk of nothing has an index of nothing. */
+static void test_a_shard_without_chunks(void **state)
+{
+    (void)state;
+    const zlgi_chain *chain =
+        chain_v3("\"uint8\"", 2, "[" SHARD("[2, 2]", "\"bytes\"", CHECKED, "end") "]");
+    const int64_t shape[] = {0, 4};
+    uint8_t back[1];
+    zlgi_buf out;
+    encode_whole(chain, shape, (zlgi_bytes){NULL, 0}, &out);
+    assert_bytes((zlgi_bytes){out.data, out.n}, hex("00000000"));
+    assert_int_equal(decode_whole(chain, shape, (zlgi_bytes){out.data, out.n}, back),
+                     ZLG_OK);
+    zlgi_buf_reset(&out);
+}
+
 static void test_damage_is_named(void **state)
 {
     (void)state;
@@ -385,6 +401,7 @@ int main(void)
         codec_test(test_round_trips),
         codec_test(test_negative_zero_is_not_the_fill_value),
         codec_test(test_fill_values_that_are_not_zero),
+        codec_test(test_a_shard_without_chunks),
         codec_test(test_damage_is_named),
         codec_test(test_missing_memory_is_reported),
     };
