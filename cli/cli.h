@@ -48,7 +48,7 @@ typedef struct cli_command {
 extern const cli_command cli_info, cli_tree, cli_ls, cli_attrs, cli_cat, cli_explain,
     cli_plot, cli_bench, cli_version;
 
-/* ---------------------------------------------------------------- selections: selection.c */
+/* -------------------------------------------------------------- selections: selection.c */
 
 /*
  * A selection in NumPy notation, resolved against a shape: "0:10:2, ..., -1", "[1,5,9]".

@@ -174,8 +174,8 @@ static const cli_option options[] = {
      MAX_ROUNDS},
     {"threads", 't', CLI_NUMBER, "N", "use N threads (default: one a core)",
      CLI_FIELD(threads), 1, 1024},
-    {\"json\", 'j', CLI_FLAG, NULL, " the figures as JSON ", CLI_FIELD(json), 0, 0},
-    };
+    {"json", 'j', CLI_FLAG, NULL, "the figures as JSON", CLI_FIELD(json), 0, 0},
+};
 
 const cli_command cli_bench = {
     .name = "bench",

@@ -103,13 +103,12 @@ static zlg_status run(const cli_settings *settings, zlg_error *err)
 }
 
 static const cli_option options[] = {
-    {\"json\", 'j', CLI_FLAG, NULL, " nested JSON lists ", CLI_FIELD(json), 0, 0},
-        {"raw", 'r', CLI_FLAG, NULL, "bytes in C order, little-endian", CLI_FIELD(raw), 0,
-         0},
-        {"npy", 'n', CLI_FLAG, NULL, "a NumPy file", CLI_FIELD(npy), 0, 0},
-        {"threads", 't', CLI_NUMBER, "N", "use N threads (default: one a core)",
-         CLI_FIELD(threads), 1, 1024},
-    };
+    {"json", 'j', CLI_FLAG, NULL, "nested JSON lists", CLI_FIELD(json), 0, 0},
+    {"raw", 'r', CLI_FLAG, NULL, "bytes in C order, little-endian", CLI_FIELD(raw), 0, 0},
+    {"npy", 'n', CLI_FLAG, NULL, "a NumPy file", CLI_FIELD(npy), 0, 0},
+    {"threads", 't', CLI_NUMBER, "N", "use N threads (default: one a core)",
+     CLI_FIELD(threads), 1, 1024},
+};
 
 const cli_command cli_cat = {
     .name = "cat",

@@ -107,13 +107,13 @@ static zlg_status run(const cli_settings *settings, zlg_error *err)
 }
 
 static const cli_option options[] = {
-    {\"json\", 'j', CLI_FLAG, NULL, " the plan as JSON,
-        with each range ", CLI_FIELD(json), 0, 0},
-        {"limit", 'l', CLI_NUMBER, "N", "show N objects (default: 20)", CLI_FIELD(limit), 1,
-         INT64_MAX},
-        {"plan-only", 'p', CLI_FLAG, NULL,
-         "do not look at the objects and indexes themselves", CLI_FIELD(plan_only), 0, 0},
-    };
+    {"json", 'j', CLI_FLAG, NULL, "the plan as JSON, with each range", CLI_FIELD(json), 0,
+     0},
+    {"limit", 'l', CLI_NUMBER, "N", "show N objects (default: 20)", CLI_FIELD(limit), 1,
+     INT64_MAX},
+    {"plan-only", 'p', CLI_FLAG, NULL, "do not look at the objects and indexes themselves",
+     CLI_FIELD(plan_only), 0, 0},
+};
 
 const cli_command cli_explain = {
     .name = "explain",

@@ -90,8 +90,8 @@ static zlg_status run(const cli_settings *settings, zlg_error *err)
     return cli_with_node(settings, show, err);
 }
 
-static const cli_option options[] = {{\"json\", 'j', CLI_FLAG, NULL, " the facts as JSON
-                                       ", CLI_FIELD(json), 0, 0},
+static const cli_option options[] = {
+    {"json", 'j', CLI_FLAG, NULL, "the facts as JSON", CLI_FIELD(json), 0, 0},
 };
 
 const cli_command cli_info = {
