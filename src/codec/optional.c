@@ -154,7 +154,8 @@ static zlg_status decode_with(const zlgi_step *step, zlgi_scratch *scratch,
     const uint8_t *fill = fill_slot(step, &view), *next = present->data;
     for (size_t i = 0; i < from->n_elements; i++) {
         memcpy(memory + i * slot, mask->data[i] ? next : fill, slot);
-        next += mask->data[i] ? slot : 0;
+        if (mask->data[i])
+            next += slot;
     }
     return zlgi_out_done(out, from->n_bytes, err);
 }
