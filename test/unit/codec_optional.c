@@ -42,6 +42,8 @@ static void test_strings(void **state)
             "\"bytes\"", "\"vlen-utf8\", \"gzip\"") "]");
     zlgi_bytes texts = TEXTS("a", "none", "\u6f22\u5b57", "", "none", "zellige");
     decodes_views(chain, SHAPE(2, 3), encode(chain, SHAPE(2, 3), texts), texts);
+    texts = TEXTS("", "none");
+    decodes_views(chain, SHAPE(1, 2), encode(chain, SHAPE(1, 2), texts), texts);
 }
 
 /* Compressed parts, and one codec inside the other. */
