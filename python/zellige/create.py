@@ -96,11 +96,11 @@ def create_array(
     found = memory_dtype(dtype)
     n_bytes = found.itemsize if found is not None and found.kind not in "OT" else _TEXT
     whole = sides if shards is None else _lengths(shards, len(sides), sides)
-    pieces = (
-        _auto_chunks(whole, n_bytes)
-        if chunks is None
-        else _lengths(chunks, len(sides), whole)
-    )
+    pieces = None  # a chunk grid says it all
+    if chunks is not None:
+        pieces = _lengths(chunks, len(sides), whole)
+    elif chunk_grid is None:
+        pieces = _auto_chunks(whole, n_bytes)
     array = _core.create_array(
         Array,
         open_store(store, "a"),

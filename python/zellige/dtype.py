@@ -136,7 +136,7 @@ def zarr_data_type(dtype: Any, zarr_format: int) -> tuple[str, str | None]:
     """The data type as the library wants it, and the object codec of version 2 if any."""
     found = memory_dtype(dtype)
     if found is None:
-        name = {str: "string", bytes: "bytes"}.get(dtype, dtype)
+        name = "string" if dtype is str else "bytes" if dtype is bytes else dtype
     elif found.kind == "T":
         name = "string"
     elif found.kind == "O":

@@ -74,6 +74,19 @@ def test_defaults(store):
     ).chunks == (9, 2)
 
 
+def test_documents_of_zarr(store):
+    grid = {
+        "name": "rectilinear",
+        "configuration": {"kind": "inline", "chunk_shapes": [[2, 4], 5]},
+    }
+    array = zellige.create_array(store, path="r", data=DATA, chunk_grid=grid)
+    assert array.write_chunk_sizes == ((2, 4), (5, 5))
+    same(array[...], DATA)
+    kind = {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}}
+    array = zellige.create_array(store, path="t", shape=2, dtype=kind, fill_value=3)
+    same(array[...], np.full(2, 3, "M8[10s]"))
+
+
 def test_writing_whole_chunks(store):
     array = zellige.create_array(
         store, shape=(6, 10), dtype="i4", chunks=(2, 5), fill_value=9
