@@ -34,7 +34,7 @@ static inline bool zlgi_tag_equal(const zlgi_tag *x, const zlgi_tag *y)
  * read one handle at once. */
 typedef struct zlgi_object {
     const uint8_t *view; /* all bytes, lent until release; or NULL */
-    uint64_t n_bytes;    /* ZLGI_SIZE_UNKNOWN unless asked for with ZLGI_OPEN_STAT */
+    uint64_t n_bytes;    /* with a view or ZLGI_OPEN_STAT; else ZLGI_SIZE_UNKNOWN */
     zlgi_tag tag;        /* valid with ZLGI_OPEN_STAT */
     int fd;              /* fs */
     void *owner;         /* memory: the value that is kept alive */
@@ -45,8 +45,8 @@ enum { ZLGI_OPEN_STAT = 1 };
 typedef struct zlgi_store_class {
     const char *kind; /* "fs", "memory" */
     unsigned capabilities;
-    /* ZLG_NOT_FOUND, with no message, when there is no such key. A directory is no object:
-     * ZLG_NOT_FOUND too, but opening one as a chunk is ZLG_CORRUPT: see fs.c. */
+    /* ZLG_NOT_FOUND, with no message, when there is no such key. A directory in an object's
+     * place is ZLG_CORRUPT, from open or from the first read. */
     zlg_status (*open)(zlg_store *store, const char *key, unsigned flags, zlgi_object *out,
                        zlg_error *err);
     /* Up to n bytes from offset into destination; *out_n < n only at the end. */
@@ -54,25 +54,25 @@ typedef struct zlgi_store_class {
                        void *destination, size_t *out_n, zlg_error *err);
     void (*release)(zlg_store *store, zlgi_object *object);
     /* Atomic: a reader sees the old object or the new one. */
-    zlg_status (*put)(zlg_store *store, const char *key, const zlgi_bytes *parts, int n_parts,
-                      zlg_error *err);
+    zlg_status (*put)(zlg_store *store, const char *key, const zlgi_bytes *parts,
+                      int n_parts, zlg_error *err);
     zlg_status (*remove)(zlg_store *store, const char *key, zlg_error *err);
-    /* All keys below a prefix ("" = everything), the prefix itself included if it is a key. */
+    /* All keys below a prefix ("" = everything), and the prefix itself if it is a key. */
     zlg_status (*remove_prefix)(zlg_store *store, const char *prefix, zlg_error *err);
-    zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited, zlg_list_fn each,
-                       void *user, zlg_error *err);
+    zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited,
+                       zlg_list_fn each, void *user, zlg_error *err);
     void (*destroy)(zlg_store *store);
 } zlgi_store_class;
 
 /* First member of every store. */
 struct zlg_store {
     const zlgi_store_class *class;
-    zlg_ctx *ctx;            /* a counted reference, given back by core */
+    zlg_ctx *ctx; /* a counted reference, given back by core */
     const zlgi_alloc *alloc;
     const zlg_limits *limits;
-    uint64_t id;             /* unique within the context: caches are keyed with it */
-    int n_refs;              /* atomic */
-    char *label;             /* path or "memory", for messages */
+    uint64_t id;       /* unique within the context: caches are keyed with it */
+    int n_refs;        /* atomic */
+    const char *label; /* path or "memory", for messages */
 };
 
 /* Made by the kinds; core wraps them as zlg_store_open_*. n_refs is 1. */
@@ -91,6 +91,8 @@ zlgi_store_counts zlgi_counting_get(zlg_store *counting);
 
 void zlgi_store_destroy(zlg_store *store);
 
+/* Fills an error without a message and returns ZLG_NOT_FOUND. */
+zlg_status zlgi_store_absent(zlg_error *err);
 /* Helpers over the table. A whole object into a buffer, at most `limit` bytes. */
 zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlgi_buf *out,
                           zlg_error *err);

@@ -1,0 +1,88 @@
+/*
+ * store: what every kind of store shares. The rules for keys, and reading a whole object.
+ *
+ * Knows the table of store.h and no kind of store.
+ */
+#include "store/store.h"
+
+zlg_status zlgi_store_absent(zlg_error *err)
+{
+    if (err != NULL) {
+        err->status = ZLG_NOT_FOUND;
+        err->message[0] = '\0';
+    }
+    return ZLG_NOT_FOUND;
+}
+
+zlg_status zlgi_key_check(const char *key, zlg_error *err)
+{
+    const char *segment = key;
+    for (const char *c = key;; c++) {
+        if (*c == '\\')
+            return zlgi_fail(err, ZLG_NOT_FOUND, "\"%s\" is no key: it has a backslash",
+                             key);
+        if (*c != '/' && *c != '\0')
+            continue;
+        size_t n = (size_t)(c - segment);
+        if (n == 0)
+            return zlgi_fail(err, ZLG_NOT_FOUND, "\"%s\" is no key: a segment is empty",
+                             key);
+        if (segment[0] == '.' && (n == 1 || (n == 2 && segment[1] == '.')))
+            return zlgi_fail(err, ZLG_NOT_FOUND, "\"%s\" is no key: a segment is \"%.*s\"",
+                             key, (int)n, segment);
+        if (*c == '\0')
+            return ZLG_OK;
+        segment = c + 1;
+    }
+}
+
+/* Reads until the end, into a buffer that grows with what arrives: the size that a file
+ * states may be wrong by the time it is read. */
+static zlg_status read_all(zlg_store *store, zlgi_object *object, uint64_t limit,
+                           zlgi_buf *out, zlg_error *err)
+{
+    enum { FIRST_BYTES = 4096 };
+    ZLGI_TRY(zlgi_buf_reserve(out, FIRST_BYTES, false, err));
+    for (;;) {
+        size_t n_room = out->capacity - out->n, n_read = 0;
+        ZLGI_TRY(store->class->read(store, object, out->n, n_room, out->data + out->n,
+                                    &n_read, err));
+        out->n += n_read;
+        if (out->n > limit)
+            return zlgi_fail(err, ZLG_LIMIT, "holds more than the limit of %llu bytes",
+                             (unsigned long long)limit);
+        if (n_read < n_room)
+            return ZLG_OK;
+        size_t n_wanted;
+        if (!zlgi_mul_size(out->capacity, 2, &n_wanted))
+            return zlgi_no_memory(err, SIZE_MAX);
+        ZLGI_TRY(zlgi_buf_reserve(out, n_wanted, true, err));
+    }
+}
+
+static zlg_status copy_view(const zlgi_object *object, uint64_t limit, zlgi_buf *out,
+                            zlg_error *err)
+{
+    if (object->n_bytes > limit)
+        return zlgi_fail(err, ZLG_LIMIT, "holds %llu bytes, above the limit of %llu",
+                         (unsigned long long)object->n_bytes, (unsigned long long)limit);
+    ZLGI_TRY(zlgi_buf_reserve(out, (size_t)object->n_bytes, false, err));
+    return zlgi_buf_append(out, object->view, (size_t)object->n_bytes, err);
+}
+
+zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlgi_buf *out,
+                          zlg_error *err)
+{
+    zlgi_object object;
+    ZLGI_TRY(store->class->open(store, key, 0, &object, err));
+    zlg_status status = object.view != NULL ? copy_view(&object, limit, out, err)
+                                            : read_all(store, &object, limit, out, err);
+    store->class->release(store, &object);
+    return zlgi_within(err, status, "key \"%s\"", key);
+}
+
+void zlgi_store_destroy(zlg_store *store)
+{
+    if (store != NULL)
+        store->class->destroy(store);
+}
