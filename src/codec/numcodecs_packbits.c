@@ -3,6 +3,7 @@
  * byte with the number of unused bits at the end (format.md §16). The codec of that name in
  * the version 3 registry is another one: packbits.c.
  */
+#include "codec/bits.h"
 #include "codec/codec.h"
 
 static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
@@ -46,10 +47,8 @@ static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
     (void)step, (void)scratch, (void)from;
     const size_t n_bytes = packed_bytes(in.n);
     ZLGI_TRY(zlgi_buf_reserve(out, n_bytes, false, err));
-    memset(out->data, 0, n_bytes);
     out->data[0] = (uint8_t)((8 - in.n % 8) % 8);
-    for (size_t i = 0; i < in.n; i++)
-        out->data[1 + i / 8] |= (uint8_t)((in.data[i] != 0) << (7 - i % 8));
+    zlgi_bits_pack(in.data, in.n, true, out->data + 1);
     out->n = n_bytes;
     return ZLG_OK;
 }
@@ -69,8 +68,7 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
     const size_t n = (in.n - 1) * 8 - n_unused;
     uint8_t *memory;
     ZLGI_TRY(zlgi_out_memory(out, n, &memory, err));
-    for (size_t i = 0; i < n; i++)
-        memory[i] = in.data[1 + i / 8] >> (7 - i % 8) & 1;
+    zlgi_bits_unpack(in.data + 1, n, true, memory);
     return zlgi_out_done(out, n, err);
 }
 

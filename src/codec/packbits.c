@@ -7,6 +7,7 @@
  * zarrs writes no padding byte where components are whole bytes and nothing is cut: such
  * a chunk is read with and without it.
  */
+#include "codec/bits.h"
 #include "codec/elements.h"
 
 typedef enum padding { PADDING_NONE, PADDING_FIRST, PADDING_LAST } padding;
@@ -145,30 +146,60 @@ static void store_component(size_t n_bytes, uint64_t value, uint8_t *to)
     }
 }
 
+static void pack(const packbits *self, const uint8_t *in, size_t n, uint8_t *packed)
+{
+    const size_t item = self->elements.n_bytes;
+    if (self->elements.type == ZLG_BOOL) {
+        zlgi_bits_pack(in, n, false, packed);
+        return;
+    }
+    memset(packed, 0, packed_bytes(self, n));
+    size_t i_bit = 0;
+    for (size_t i = 0; i < n * self->elements.n_parts; i++) {
+        uint64_t value = load_component(item, in + i * item) >> self->first_bit;
+        for (unsigned done = 0; done < self->n_bits;) {
+            unsigned shift = i_bit % 8, n_taken = ZLGI_MIN(8 - shift, self->n_bits - done);
+            uint64_t bits = value >> done & ((UINT64_C(1) << n_taken) - 1);
+            packed[i_bit / 8] |= (uint8_t)(bits << shift);
+            done += n_taken;
+            i_bit += n_taken;
+        }
+    }
+}
+
+static void unpack(const packbits *self, const uint8_t *packed, size_t n, uint8_t *out)
+{
+    const size_t item = self->elements.n_bytes;
+    const uint64_t sign = self->is_signed ? UINT64_C(1) << (self->n_bits - 1) : 0;
+    if (self->elements.type == ZLG_BOOL) {
+        zlgi_bits_unpack(packed, n, false, out);
+        return;
+    }
+    size_t i_bit = 0;
+    for (size_t i = 0; i < n * self->elements.n_parts; i++) {
+        uint64_t value = 0;
+        for (unsigned done = 0; done < self->n_bits;) {
+            unsigned shift = i_bit % 8, n_taken = ZLGI_MIN(8 - shift, self->n_bits - done);
+            uint64_t bits = packed[i_bit / 8] >> shift & ((UINT64_C(1) << n_taken) - 1);
+            value |= bits << done;
+            done += n_taken;
+            i_bit += n_taken;
+        }
+        /* Sign-extends: what is above the sign bit becomes equal to it. */
+        value = ((value ^ sign) - sign) << self->first_bit;
+        store_component(item, value, out + i * item);
+    }
+}
+
 static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
                          const zlgi_edge *from, zlgi_bytes in, zlgi_buf *out,
                          zlg_error *err)
 {
     const packbits *self = step->config;
-    const size_t item = self->elements.n_bytes;
-    (void)scratch;
     const size_t n_packed = packed_bytes(self, from->n_elements);
+    (void)scratch;
     ZLGI_TRY(zlgi_buf_reserve(out, n_packed + 1, false, err));
-    memset(out->data, 0, n_packed + 1);
-    uint8_t *packed = out->data + (self->padding == PADDING_FIRST);
-    size_t i_bit = 0;
-    for (size_t i = 0; i < from->n_elements * self->elements.n_parts; i++) {
-        uint64_t value = load_component(item, in.data + i * item) >> self->first_bit;
-        if (self->elements.type == ZLG_BOOL)
-            value = value != 0;
-        for (unsigned done = 0; done < self->n_bits;) {
-            unsigned shift = i_bit % 8, n = ZLGI_MIN(8 - shift, self->n_bits - done);
-            uint64_t bits = value >> done & ((UINT64_C(1) << n) - 1);
-            packed[i_bit / 8] |= (uint8_t)(bits << shift);
-            done += n;
-            i_bit += n;
-        }
-    }
+    pack(self, in.data, from->n_elements, out->data + (self->padding == PADDING_FIRST));
     if (self->padding != PADDING_NONE)
         out->data[self->padding == PADDING_FIRST ? 0 : n_packed] =
             (uint8_t)unused_bits(self, from->n_elements);
@@ -201,26 +232,11 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
                          zlg_error *err)
 {
     const packbits *self = step->config;
-    const size_t item = self->elements.n_bytes;
-    const uint64_t sign = self->is_signed ? UINT64_C(1) << (self->n_bits - 1) : 0;
-    (void)scratch;
     uint8_t *memory;
+    (void)scratch;
     ZLGI_TRY(unwrap(self, from->n_elements, &in, err));
     ZLGI_TRY(zlgi_out_memory(out, from->n_bytes, &memory, err));
-    size_t i_bit = 0;
-    for (size_t i = 0; i < from->n_elements * self->elements.n_parts; i++) {
-        uint64_t value = 0;
-        for (unsigned done = 0; done < self->n_bits;) {
-            unsigned shift = i_bit % 8, n = ZLGI_MIN(8 - shift, self->n_bits - done);
-            uint64_t bits = in.data[i_bit / 8] >> shift & ((UINT64_C(1) << n) - 1);
-            value |= bits << done;
-            done += n;
-            i_bit += n;
-        }
-        /* Sign-extends: what is above the sign bit becomes equal to it. */
-        value = ((value ^ sign) - sign) << self->first_bit;
-        store_component(item, value, memory + i * item);
-    }
+    unpack(self, in.data, from->n_elements, memory);
     return zlgi_out_done(out, from->n_bytes, err);
 }
 
