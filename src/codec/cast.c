@@ -22,7 +22,7 @@ static unsigned integer_bits(zlg_type type)
     }
 }
 
-zlgi_integer_range zlgi_integer_range_of(zlg_type type)
+static zlgi_integer_range integer_range(zlg_type type)
 {
     unsigned n_bits = integer_bits(type);
     if (zlgi_type_is_signed(type))
@@ -42,11 +42,18 @@ static double greatest(const zlgi_float_layout *layout)
     return ldexp(2 - ldexp(1, -layout->mantissa_bits), (int)top - layout->bias);
 }
 
-/* The exponent of the least step between values; of the least normal value. Types without
- * zero have no subnormal values, and one exponent more. */
-static int least_exponent(const zlgi_float_layout *layout)
+void zlgi_cast_target_init(zlgi_cast_target *target, zlg_type type)
 {
-    return (layout->has_zero ? 1 : 0) - layout->bias;
+    const zlgi_float_layout *layout = zlgi_type_float_layout(type);
+    *target = (zlgi_cast_target){.type = type, .layout = layout};
+    if (layout == NULL) {
+        target->n_bits = integer_bits(type);
+        target->range = integer_range(type);
+        return;
+    }
+    target->most = greatest(layout);
+    /* Types without zero have no subnormal values, and one exponent more. */
+    target->least_exponent = (layout->has_zero ? 1 : 0) - layout->bias;
 }
 
 /* ---------------------------------------------------------------------- rounding */
@@ -68,12 +75,13 @@ static double round_double(double value, zlgi_rounding rounding)
 }
 
 /* A finite double to the precision of a float type. */
-static double round_to_layout(double value, const zlgi_float_layout *layout,
-                              zlgi_rounding rounding)
+static double round_to_precision(double value, const zlgi_cast_target *target,
+                                 zlgi_rounding rounding)
 {
     if (value == 0)
         return value;
-    int exponent = ZLGI_MAX(ilogb(value), least_exponent(layout)) - layout->mantissa_bits;
+    int exponent = ZLGI_MAX(ilogb(value), target->least_exponent);
+    exponent -= target->layout->mantissa_bits;
     return ldexp(round_double(ldexp(value, -exponent), rounding), exponent);
 }
 
@@ -108,125 +116,121 @@ static double round_magnitude(uint64_t magnitude, bool negative, unsigned n_bits
 }
 
 /* ---------------------------------------------------------------------- to a float */
-static bool fit_float(double value, const zlgi_float_layout *layout,
+static bool fit_float(double value, const zlgi_cast_target *target,
                       zlgi_out_of_range out_of_range, double *out)
 {
-    double most = greatest(layout);
-    bool fits = fabs(value) <= most && (layout->has_sign || value >= 0) &&
-                (layout->has_zero || value >= ldexp(1, least_exponent(layout)));
-    if (fits) {
+    const zlgi_float_layout *layout = target->layout;
+    const double least = layout->has_zero ? 0 : ldexp(1, target->least_exponent);
+    const bool is_large = fabs(value) > target->most;
+    if (!is_large && (value >= least || layout->has_sign)) {
         *out = value == 0 && !layout->has_negative_zero ? 0 : value;
         return true;
     }
     if (out_of_range != ZLGI_RANGE_CLAMP)
         return false;
-    if (fabs(value) > most)
-        *out = copysign(layout->has_infinity ? INFINITY : most, value);
-    if (!layout->has_zero && value < 1)
-        *out = ldexp(1, least_exponent(layout));
+    *out = copysign(layout->has_infinity ? INFINITY : target->most, value);
+    if (!layout->has_sign && value < least)
+        *out = least;
     return true;
 }
 
 static bool cast_to_float(zlgi_number number, zlgi_wide wide,
-                          const zlgi_float_layout *layout, zlgi_rounding rounding,
+                          const zlgi_cast_target *target, zlgi_rounding rounding,
                           zlgi_out_of_range out_of_range, double *out)
 {
-    unsigned n_bits = (unsigned)layout->mantissa_bits + 1;
     double value;
     if (wide == ZLGI_WIDE_DOUBLE) {
         value = number.d;
         if (!isfinite(value)) {
             *out = value;
-            return isnan(value) ? layout->has_nan : layout->has_infinity;
+            return isnan(value) ? target->layout->has_nan : target->layout->has_infinity;
         }
-        value = round_to_layout(value, layout, rounding);
+        value = round_to_precision(value, target, rounding);
     } else {
         bool negative = wide == ZLGI_WIDE_INT64 && number.i < 0;
         uint64_t magnitude = negative ? -number.u : number.u;
+        unsigned n_bits = (unsigned)target->layout->mantissa_bits + 1;
         value = round_magnitude(magnitude, negative, n_bits, rounding);
         value = negative ? -value : value;
     }
-    return fit_float(value, layout, out_of_range, out);
+    return fit_float(value, target, out_of_range, out);
 }
 
 /* ---------------------------------------------------------------------- to an integer */
 /* The integer of the low bits, as the type reads them. */
-static uint64_t wrap_bits(uint64_t bits, zlg_type type)
+static uint64_t wrap_bits(uint64_t bits, const zlgi_cast_target *target)
 {
-    unsigned n_above = 64 - integer_bits(type);
+    unsigned n_above = 64 - target->n_bits;
     bits <<= n_above;
-    return zlgi_type_is_signed(type) ? (uint64_t)((int64_t)bits >> n_above)
-                                     : bits >> n_above;
+    return target->range.least < 0 ? (uint64_t)((int64_t)bits >> n_above) : bits >> n_above;
 }
 
-/* Integers outside a type are on one side of it. */
-static bool fit_integer(uint64_t bits, bool below, bool above, zlg_type to,
-                        zlgi_out_of_range out_of_range, zlgi_number *out)
+static bool fit_integer(uint64_t bits, bool below, bool above,
+                        const zlgi_cast_target *target, zlgi_out_of_range out_of_range,
+                        zlgi_number *out)
 {
-    zlgi_integer_range range = zlgi_integer_range_of(to);
     out->u = bits;
     if (!below && !above)
         return true;
     if (out_of_range == ZLGI_RANGE_CLAMP)
-        out->u = below ? (uint64_t)range.least : range.most;
+        out->u = below ? (uint64_t)target->range.least : target->range.most;
     if (out_of_range == ZLGI_RANGE_WRAP)
-        out->u = wrap_bits(bits, to);
+        out->u = wrap_bits(bits, target);
     return out_of_range != ZLGI_RANGE_ERROR;
 }
 
-static bool cast_to_integer(zlgi_number number, zlgi_wide wide, zlg_type to,
-                            zlgi_rounding rounding, zlgi_out_of_range out_of_range,
-                            zlgi_number *out)
+static bool cast_to_integer(zlgi_number number, zlgi_wide wide,
+                            const zlgi_cast_target *target, zlgi_rounding rounding,
+                            zlgi_out_of_range out_of_range, zlgi_number *out)
 {
-    zlgi_integer_range range = zlgi_integer_range_of(to);
+    const zlgi_integer_range *range = &target->range;
     if (wide == ZLGI_WIDE_INT64)
         return fit_integer(number.u,
-                           number.i<range.least, number.i> 0 && number.u > range.most, to,
-                           out_of_range, out);
+                           number.i<range->least, number.i> 0 && number.u > range->most,
+                           target, out_of_range, out);
     if (wide == ZLGI_WIDE_UINT64)
-        return fit_integer(number.u, false, number.u > range.most, to, out_of_range, out);
+        return fit_integer(number.u, false, number.u > range->most, target, out_of_range,
+                           out);
     if (!isfinite(number.d))
         return false;
     double value = round_double(number.d, rounding);
-    /* Both bounds are powers of two, or zero. */
-    double end = ldexp(1, (int)integer_bits(to) - zlgi_type_is_signed(to));
-    double modulo = fmod(fabs(value), 0x1p64);
-    uint64_t bits = (uint64_t)modulo;
-    return fit_integer(value < 0 ? -bits : bits, value < (double)range.least, value >= end,
-                       to, out_of_range, out);
+    bool below = value < (double)range->least;
+    bool above = value > 0 && (value >= 0x1p64 || (uint64_t)value > range->most);
+    double magnitude = fabs(value) < 0x1p64 ? fabs(value) : fmod(fabs(value), 0x1p64);
+    uint64_t bits = (uint64_t)magnitude;
+    return fit_integer(value < 0 ? -bits : bits, below, above, target, out_of_range, out);
 }
 
-bool zlgi_cast(zlgi_number number, zlgi_wide wide, zlg_type to, zlgi_rounding rounding,
-               zlgi_out_of_range out_of_range, zlgi_number *out)
+bool zlgi_cast(zlgi_number number, zlgi_wide wide, const zlgi_cast_target *target,
+               zlgi_rounding rounding, zlgi_out_of_range out_of_range, zlgi_number *out)
 {
-    const zlgi_float_layout *layout = zlgi_type_float_layout(to);
-    if (layout != NULL)
-        return cast_to_float(number, wide, layout, rounding, out_of_range, &out->d);
-    return cast_to_integer(number, wide, to, rounding, out_of_range, out);
+    if (target->layout != NULL)
+        return cast_to_float(number, wide, target, rounding, out_of_range, &out->d);
+    return cast_to_integer(number, wide, target, rounding, out_of_range, out);
 }
 
 /* ---------------------------------------------------------------------- exact ones */
-static bool floats_contain(const zlgi_float_layout *to, const zlgi_float_layout *from)
+static bool floats_contain(const zlgi_cast_target *to, const zlgi_cast_target *from)
 {
-    return to->mantissa_bits >= from->mantissa_bits && greatest(to) >= greatest(from) &&
-           least_exponent(to) - to->mantissa_bits <=
-               least_exponent(from) - from->mantissa_bits &&
-           to->has_infinity >= from->has_infinity && to->has_nan >= from->has_nan &&
-           to->has_sign >= from->has_sign && to->has_zero >= from->has_zero &&
-           to->has_negative_zero >= from->has_negative_zero;
+    const zlgi_float_layout *a = to->layout, *b = from->layout;
+    return a->mantissa_bits >= b->mantissa_bits && to->most >= from->most &&
+           to->least_exponent - a->mantissa_bits <=
+               from->least_exponent - b->mantissa_bits &&
+           a->has_infinity >= b->has_infinity && a->has_nan >= b->has_nan &&
+           a->has_sign >= b->has_sign && a->has_zero >= b->has_zero &&
+           a->has_negative_zero >= b->has_negative_zero;
 }
 
-bool zlgi_cast_is_exact(zlg_type from, zlg_type to)
+bool zlgi_cast_is_exact(zlg_type from_type, zlg_type to_type)
 {
-    const zlgi_float_layout *from_float = zlgi_type_float_layout(from);
-    const zlgi_float_layout *to_float = zlgi_type_float_layout(to);
-    if (from_float != NULL)
-        return to_float != NULL && floats_contain(to_float, from_float);
-    zlgi_integer_range range = zlgi_integer_range_of(from);
-    if (to_float != NULL)
-        return to_float->has_zero && (to_float->has_sign || range.least == 0) &&
-               range.most <= UINT64_C(1) << (to_float->mantissa_bits + 1) &&
-               (double)range.most < greatest(to_float);
-    zlgi_integer_range to_range = zlgi_integer_range_of(to);
-    return range.least >= to_range.least && range.most <= to_range.most;
+    zlgi_cast_target from, to;
+    zlgi_cast_target_init(&from, from_type);
+    zlgi_cast_target_init(&to, to_type);
+    if (from.layout != NULL)
+        return to.layout != NULL && floats_contain(&to, &from);
+    if (to.layout != NULL)
+        return to.layout->has_zero && (to.layout->has_sign || from.range.least == 0) &&
+               from.range.most <= UINT64_C(1) << (to.layout->mantissa_bits + 1) &&
+               (double)from.range.most < to.most;
+    return from.range.least >= to.range.least && from.range.most <= to.range.most;
 }

@@ -34,11 +34,21 @@ typedef struct zlgi_integer_range {
     int64_t least;
     uint64_t most;
 } zlgi_integer_range;
-zlgi_integer_range zlgi_integer_range_of(zlg_type type);
 
-/* False when the type has no value for it. The result is in the wide form of `to`. */
-bool zlgi_cast(zlgi_number number, zlgi_wide wide, zlg_type to, zlgi_rounding rounding,
-               zlgi_out_of_range out_of_range, zlgi_number *out);
+/* A type to cast to, and what is asked of it time and again. */
+typedef struct zlgi_cast_target {
+    zlg_type type;
+    unsigned n_bits;                 /* integers: of the value */
+    zlgi_integer_range range;        /* integers */
+    const zlgi_float_layout *layout; /* floats; else NULL */
+    double most;                     /* floats: the greatest finite value */
+    int least_exponent;              /* floats: of the least normal value */
+} zlgi_cast_target;
+void zlgi_cast_target_init(zlgi_cast_target *target, zlg_type type);
+
+/* False when the type has no value for it. The result is in the wide form of the target. */
+bool zlgi_cast(zlgi_number number, zlgi_wide wide, const zlgi_cast_target *target,
+               zlgi_rounding rounding, zlgi_out_of_range out_of_range, zlgi_number *out);
 /* True when every value of one type is a value of the other. */
 bool zlgi_cast_is_exact(zlg_type from, zlg_type to);
 

@@ -11,6 +11,7 @@
 /* One direction. */
 typedef struct direction {
     zlgi_elements from, to;
+    zlgi_cast_target target;
     bool is_exact; /* every value has a counterpart */
     size_t n_mapped;
     const zlgi_number (*mapped)[2]; /* pairs of from and to */
@@ -62,7 +63,7 @@ static size_t cast_by_rules(const cast_value *self, const direction *d, zlgi_wid
         const zlgi_number *mapped = find_mapped(d, wide, number);
         if (mapped != NULL)
             number = *mapped;
-        else if (!zlgi_cast(number, wide, d->to.type, self->rounding, self->out_of_range,
+        else if (!zlgi_cast(number, wide, &d->target, self->rounding, self->out_of_range,
                             &number))
             return i;
         block->u[i] = number.u;
@@ -242,9 +243,11 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
     ZLGI_TRY(read_rules(configuration, self, err));
     ZLGI_TRY(read_maps(configuration, env, self, err));
     direction *const directions[] = {&self->encode, &self->decode};
-    for (int i = 0; i < 2; i++)
-        directions[i]->is_exact =
-            zlgi_cast_is_exact(directions[i]->from.type, directions[i]->to.type);
+    for (int i = 0; i < 2; i++) {
+        direction *d = directions[i];
+        zlgi_cast_target_init(&d->target, d->to.type);
+        d->is_exact = zlgi_cast_is_exact(d->from.type, d->to.type);
+    }
     return cast_fill(step, env, err);
 }
 

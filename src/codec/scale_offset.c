@@ -11,6 +11,7 @@ typedef struct scale_offset {
     zlgi_elements elements;
     zlgi_number offset, scale; /* in the wide form of the type */
     bool has_infinity;         /* float types */
+    zlgi_cast_target target;
 } scale_offset;
 
 /* ---------------------------------------------------------------------- one number */
@@ -18,7 +19,7 @@ typedef struct scale_offset {
 static bool settle(const scale_offset *self, double value, double *out)
 {
     zlgi_number number = {.d = value};
-    bool fits = zlgi_cast(number, ZLGI_WIDE_DOUBLE, self->elements.type, ZLGI_NEAREST_EVEN,
+    bool fits = zlgi_cast(number, ZLGI_WIDE_DOUBLE, &self->target, ZLGI_NEAREST_EVEN,
                           ZLGI_RANGE_ERROR, &number);
     *out = number.d;
     return fits;
@@ -52,16 +53,16 @@ static bool in_range(const zlgi_integer_range *range, int64_t x)
     return x >= range->least && (x < 0 || (uint64_t)x <= range->most);
 }
 
-static bool encode_int64(const scale_offset *self, const zlgi_integer_range *range,
-                         int64_t *x)
+static bool encode_int64(const scale_offset *self, int64_t *x)
 {
+    const zlgi_integer_range *range = &self->target.range;
     return !__builtin_sub_overflow(*x, self->offset.i, x) && in_range(range, *x) &&
            !__builtin_mul_overflow(*x, self->scale.i, x) && in_range(range, *x);
 }
 
-static bool decode_int64(const scale_offset *self, const zlgi_integer_range *range,
-                         int64_t *x)
+static bool decode_int64(const scale_offset *self, int64_t *x)
 {
+    const zlgi_integer_range *range = &self->target.range;
     /* The one quotient that C cannot form. */
     if (*x == INT64_MIN && self->scale.i == -1)
         return false;
@@ -73,8 +74,7 @@ static bool decode_int64(const scale_offset *self, const zlgi_integer_range *ran
 }
 
 /* ---------------------------------------------------------------------- many */
-static bool run_number(const scale_offset *self, bool decoding,
-                       const zlgi_integer_range *range, zlgi_block *block, size_t i)
+static bool run_number(const scale_offset *self, bool decoding, zlgi_block *block, size_t i)
 {
     switch (zlgi_wide_of(self->elements.type)) {
     case ZLGI_WIDE_DOUBLE:
@@ -86,8 +86,7 @@ static bool run_number(const scale_offset *self, bool decoding,
     case ZLGI_WIDE_INT64:
         break;
     }
-    return decoding ? decode_int64(self, range, &block->i[i])
-                    : encode_int64(self, range, &block->i[i]);
+    return decoding ? decode_int64(self, &block->i[i]) : encode_int64(self, &block->i[i]);
 }
 
 /* Returns how many came out well: n, or the index of one that did not. */
@@ -101,11 +100,8 @@ static size_t run_block(const scale_offset *self, bool decoding, zlgi_block *blo
         loop(type, self->offset.d, self->scale.d, n, block);
         return n;
     }
-    zlgi_integer_range range = {0};
-    if (zlgi_type_is_integer(type))
-        range = zlgi_integer_range_of(type);
     size_t i = 0;
-    while (i < n && run_number(self, decoding, &range, block, i))
+    while (i < n && run_number(self, decoding, block, i))
         i++;
     return i;
 }
@@ -163,6 +159,7 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
         return zlgi_fail(err, ZLG_METADATA, "%s is no real number",
                          zlgi_type_name(dtype->type));
     ZLGI_TRY(zlgi_elements_of(dtype, true, &self->elements, err));
+    zlgi_cast_target_init(&self->target, dtype->type);
     self->has_infinity = is_float && zlgi_type_float_layout(dtype->type)->has_infinity;
     if (is_float)
         self->scale.d = 1;
