@@ -136,6 +136,7 @@ static inline void zlgi_use_settle(zlgi_use *use, int i_axis)
         return;
     use->memory += axis->place[0] * axis->stride;
     axis->start = axis->list[0] - axis->base;
+    axis->step = 1; /* whatever the caller left there */
     axis->list = axis->place = NULL;
 }
 bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shape,

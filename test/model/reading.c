@@ -170,7 +170,7 @@ static void choose_axis(model *m, choice *c, int i)
         for (int64_t k = 0; k < axis->count; k++)
             c->lists[i][k] = below(m, length);
         axis->list = c->lists[i];
-        axis->start = axis->step = 12345; /* ignored */
+        axis->start = axis->step = 0; /* ignored */
         return;
     }
     axis->start = below(m, length);
