@@ -36,8 +36,9 @@ static zlg_status check_place(const zlgi_codec *codec, const zlgi_edge_type *fro
         return zlgi_fail(err, ZLG_METADATA,
                          "it takes bytes, but stands where elements are not bytes yet");
     if (from->rank < 0 && (codec->flags & ZLGI_CODEC_AXES))
-        return zlgi_fail(err, ZLG_UNSUPPORTED,
-                         "it needs to know how many axes there are, which squeeze leaves open");
+        return zlgi_fail(
+            err, ZLG_UNSUPPORTED,
+            "it needs to know how many axes there are, which squeeze leaves open");
     if (zlgi_dtype_is_varlen(from->dtype) && !(codec->flags & ZLGI_CODEC_VARLEN))
         return zlgi_fail(err, ZLG_METADATA, "it takes no variable-length elements (%s)",
                          zlgi_type_name(from->dtype->type));

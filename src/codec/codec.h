@@ -72,18 +72,18 @@ typedef struct zlgi_edge {
 
 typedef struct zlgi_step {
     const zlgi_codec *codec;
-    void *config;               /* the codec's own, in the arena */
-    zlgi_edge_type from, to;    /* in encoding direction */
+    void *config;            /* the codec's own, in the arena */
+    zlgi_edge_type from, to; /* in encoding direction */
 } zlgi_step;
 
 /* Given to configure. */
 typedef struct zlgi_codec_env {
     zlgi_arena *arena;
     const zlg_limits *limits;
-    bool v2;         /* version 2 document: numcodecs configuration */
-    int depth;       /* sharding levels above this chain */
-    bool writing;    /* strict: made for a new array */
-    bool no_endian;  /* `bytes` may leave endian out; it means little then */
+    bool v2;        /* version 2 document: numcodecs configuration */
+    int depth;      /* sharding levels above this chain */
+    bool writing;   /* strict: made for a new array */
+    bool no_endian; /* `bytes` may leave endian out; it means little then */
 } zlgi_codec_env;
 
 /* Where a decoder puts its result. */
@@ -109,9 +109,9 @@ zlg_status zlgi_out_done(zlgi_out *out, size_t n, zlg_error *err);
 zlg_status zlgi_out_view(zlgi_out *out, const uint8_t *data, size_t n, zlg_error *err);
 
 struct zlgi_codec {
-    const char *name;        /* v3 name; NULL when it exists in version 2 only */
-    const char *id;          /* numcodecs id, also found as "numcodecs.<id>"; or NULL */
-    const char *alias;       /* one more name that occurs in files, or NULL */
+    const char *name;  /* v3 name; NULL when it exists in version 2 only */
+    const char *id;    /* numcodecs id, also found as "numcodecs.<id>"; or NULL */
+    const char *alias; /* one more name that occurs in files, or NULL */
     zlgi_codec_kind kind;
     zlgi_pass pass;
     unsigned flags;
@@ -131,11 +131,13 @@ struct zlgi_codec {
     zlg_status (*resolve)(const zlgi_step *step, const zlgi_edge *from, zlgi_edge *to,
                           zlg_error *err);
     /* Bytes of edge `to` into out (out->n is set, earlier contents lost). */
-    zlg_status (*encode)(const zlgi_step *step, zlgi_scratch *scratch, const zlgi_edge *from,
-                         zlgi_bytes in, zlgi_buf *out, zlg_error *err);
+    zlg_status (*encode)(const zlgi_step *step, zlgi_scratch *scratch,
+                         const zlgi_edge *from, zlgi_bytes in, zlgi_buf *out,
+                         zlg_error *err);
     /* Back: bytes of edge `to` into a buffer of edge `from`. */
-    zlg_status (*decode)(const zlgi_step *step, zlgi_scratch *scratch, const zlgi_edge *from,
-                         zlgi_bytes in, zlgi_out *out, zlg_error *err);
+    zlg_status (*decode)(const zlgi_step *step, zlgi_scratch *scratch,
+                         const zlgi_edge *from, zlgi_bytes in, zlgi_out *out,
+                         zlg_error *err);
 };
 
 /* By v3 name or alias (also "numcodecs.<id>"); by numcodecs id. NULL: unknown.
@@ -235,15 +237,15 @@ zlg_status zlgi_sharding_index_encode(const zlgi_sharding *sharding, zlgi_scratc
                                       const uint64_t *index, zlgi_buf *out, zlg_error *err);
 
 /* ------------------------------------------------------------------ checksums
- * Each in the file of its codec, but crc32c_sum.c, and deflate.c for those of libdeflate. */
-uint32_t zlgi_crc32c(uint32_t crc, const void *data, size_t n); /* start with 0 */
+ * Each in the file of its codec, but crc32c_sum.c; those of libdeflate in deflate.c. */
+uint32_t zlgi_crc32c(uint32_t crc, const void *data, size_t n);          /* start with 0 */
 uint32_t zlgi_crc32c_portable(uint32_t crc, const void *data, size_t n); /* for tests */
 uint32_t zlgi_crc32(const void *data, size_t n);
 uint32_t zlgi_adler32(const void *data, size_t n);
 uint32_t zlgi_fletcher32(const void *data, size_t n); /* HDF5's */
 uint32_t zlgi_lookup3(const void *data, size_t n, uint32_t initial);
 
-/* ------------------------------------------------------------------ configurations (config.c)
+/* ------------------------------------------------------------ configurations (config.c)
  * Members of a codec configuration; each error names the member. `object` may be NULL. */
 zlg_status zlgi_config_int(const zlgi_json *object, const char *name, int64_t low,
                            int64_t high, int64_t missing, int64_t *out, zlg_error *err);

@@ -1,7 +1,7 @@
 /*
  * fletcher32: HDF5's form of the Fletcher sum, behind the data (numcodecs "fletcher32";
- * format.md §16). Two sums modulo 65535 over big-endian words of 16 bits; an odd byte at the
- * end is the high byte of a word.
+ * format.md §16). Two sums modulo 65535 over big-endian words of 16 bits; an odd byte at
+ * the end is the high byte of a word.
  */
 #include "codec/parts.h"
 

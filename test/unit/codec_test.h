@@ -1,5 +1,5 @@
-/* What the tests of codecs share: chains from JSON text, edges of bytes, and inputs that end
- * where memory ends, so that a decoder that reads one byte too many is killed. */
+/* What the tests of codecs share: chains from JSON text, edges of bytes, and inputs that
+ * end where memory ends, so that a decoder that reads one byte too many is killed. */
 #ifndef ZELLIGE_CODEC_TEST_H
 #define ZELLIGE_CODEC_TEST_H
 
