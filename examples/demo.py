@@ -131,7 +131,7 @@ def measure(store: Path, values: np.ndarray) -> None:
     points = tuple(rng.integers(0, n, 10_000) for n in long.shape)
     n_chunks = -(-long.shape[0] // 12)
     print(f"\nTimed on A1B air_temperature repeated {repeats} times to "
-          f"{long.nbytes / 1e6:.0f} MB ({array.nbytes_stored / 1e6:.0f} MB stored), warm, "
+          f"{long.nbytes / 1e6:.0f} MB ({array.nbytes_stored() / 1e6:.0f} MB stored), warm, "
           f"best of {ROUNDS}:\n")
     print(f"  {'read':<34}{'seconds':>10}{'MB/s':>10}{'inner chunks/s':>18}")
     tasks: list[tuple[str, Callable[[], Any], int, int]] = [
