@@ -290,6 +290,46 @@ static void test_long_chains_use_two_buffers(void **state)
     }
 }
 
+/* Texts lie in one buffer while a transpose that is not folded moves the views to them. */
+static void test_views_outlive_the_steps_that_move_them(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"one", "two", "", "four", "five", "six"};
+    const zlgi_chain *chain = chain_v3(
+        "\"string\"", 1,
+        "[{\"name\": \"reshape\", \"configuration\": {\"shape\": [2, 3]}}, " TRANSPOSE(
+            "[1, 0]") ", \"vlen-utf8\", \"gzip\", \"crc32c\"]");
+    const int64_t shape[] = {6};
+    const zlgi_layout *layout = layout_of(chain, shape);
+    zlgi_view views[6];
+    zlgi_buf pair[2], other[2];
+    zlgi_bytes stored, out;
+    for (int i = 0; i < 6; i++)
+        views[i] = (zlgi_view){(const uint8_t *)texts[i], strlen(texts[i])};
+    for (int i = 0; i < 2; i++) {
+        zlgi_buf_init(&pair[i], &heap.alloc);
+        zlgi_buf_init(&other[i], &heap.alloc);
+    }
+    const zlgi_bytes data = {(const uint8_t *)views, sizeof views};
+    assert_int_equal(zlgi_chain_encode(chain, layout, scratch, data, pair, &stored, &error),
+                     ZLG_OK);
+    assert_int_equal(
+        zlgi_chain_decode(chain, layout, scratch, stored, NULL, other, &out, &error),
+        ZLG_OK);
+    assert_int_equal(out.n, sizeof views);
+    for (int i = 0; i < 6; i++) {
+        zlgi_view view;
+        memcpy(&view, out.data + (size_t)i * sizeof view, sizeof view);
+        assert_int_equal(view.n, strlen(texts[i]));
+        if (view.n > 0)
+            assert_memory_equal(view.data, texts[i], view.n);
+    }
+    for (int i = 0; i < 2; i++) {
+        zlgi_buf_reset(&pair[i]);
+        zlgi_buf_reset(&other[i]);
+    }
+}
+
 static void test_chunks_above_the_limit(void **state)
 {
     (void)state;
@@ -368,6 +408,7 @@ int main(void)
         codec_test(test_scalars_and_empty_chunks),
         codec_test(test_uncompressed_chunks_are_lent),
         codec_test(test_long_chains_use_two_buffers),
+        codec_test(test_views_outlive_the_steps_that_move_them),
         codec_test(test_chunks_above_the_limit),
         codec_test(test_the_steady_state_asks_for_no_memory),
     };

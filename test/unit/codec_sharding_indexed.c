@@ -261,11 +261,12 @@ static void check_round_trip(const char *type, int rank, const int64_t *shape, s
     zlgi_buf_reset(&out);
 }
 
+#define TURN(order) "{\"name\": \"transpose\", \"configuration\": {\"order\": " order "}}"
+
 static void test_round_trips(void **state)
 {
     (void)state;
     const int64_t flat[] = {4096}, square[] = {24, 36}, cube[] = {6, 8, 10};
-#define TURN(order) "{\"name\": \"transpose\", \"configuration\": {\"order\": " order "}}"
     check_round_trip("\"uint8\"", 1, flat, 1,
                      "[" SHARD("[64]", "\"bytes\"", CHECKED, "end") "]");
     check_round_trip("\"float32\"", 1, flat, 4,
@@ -324,6 +325,35 @@ static void test_fill_values_that_are_not_zero(void **state)
     assert_int_equal(
         decode_whole(chain, shape, (zlgi_bytes){out.data, out.n}, (uint8_t *)back), ZLG_OK);
     assert_memory_equal(back, elements, 16);
+    zlgi_buf_reset(&out);
+}
+
+/* Texts of inner chunks are collected: each lies in buffers that the next one reuses. */
+static void test_shards_of_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"a", "", "", "", "five five five", "six", "", "8"};
+    const zlgi_chain *chain =
+        chain_v3("\"string\"", 2,
+                 "[" TURN("[1, 0]") "," SHARD("[2, 1]", "\"vlen-utf8\", \"zstd\"", CHECKED,
+                                              "end") ", \"crc32c\"]");
+    const int64_t shape[] = {2, 4};
+    zlgi_view views[8], back[8];
+    for (int i = 0; i < 8; i++)
+        views[i] = (zlgi_view){(const uint8_t *)texts[i], strlen(texts[i])};
+    zlgi_buf out;
+    encode_whole(chain, shape, (zlgi_bytes){(const uint8_t *)views, sizeof views}, &out);
+    for (int round = 0; round < 2; round++) {
+        memset(back, 0, sizeof back);
+        assert_int_equal(
+            decode_whole(chain, shape, (zlgi_bytes){out.data, out.n}, (uint8_t *)back),
+            ZLG_OK);
+        for (int i = 0; i < 8; i++) {
+            assert_int_equal(back[i].n, strlen(texts[i]));
+            if (back[i].n > 0)
+                assert_memory_equal(back[i].data, texts[i], back[i].n);
+        }
+    }
     zlgi_buf_reset(&out);
 }
 
@@ -401,6 +431,7 @@ int main(void)
         codec_test(test_round_trips),
         codec_test(test_negative_zero_is_not_the_fill_value),
         codec_test(test_fill_values_that_are_not_zero),
+        codec_test(test_shards_of_texts),
         codec_test(test_a_shard_without_chunks),
         codec_test(test_damage_is_named),
         codec_test(test_missing_memory_is_reported),
