@@ -50,9 +50,9 @@ void zlgi_elements_load(const zlgi_elements *elements, const uint8_t *from, size
                         zlgi_block *out);
 /*
  * Conversions are those of C: integers keep their low bits, floats lose their fraction, a
- * number is true when it is not zero. A float beyond the integers, where C leaves the result
- * open, goes by way of int32 (to 8, 16 and 32 bits) or int64 (uint32 too), whose least
- * value it becomes: what x86-64 and NumPy on it do.
+ * number is true when it is not zero. A float beyond the integers, where C leaves the
+ * result open, goes by way of int32 (to 8, 16 and 32 bits) or int64 (uint32 too), whose
+ * least value it becomes: what x86-64 and NumPy on it do.
  */
 void zlgi_elements_store(const zlgi_elements *elements, zlgi_wide wide,
                          const zlgi_block *block, size_t n, uint8_t *to);

@@ -1,5 +1,5 @@
-/* zfp and zfpy: streams written by zfpy 1.0.1, every type that is promoted, streams that are
- * cut, changed or too long. Without libzfp: that the error says so. */
+/* zfp and zfpy: streams written by zfpy 1.0.1, every type that is promoted, streams that
+ * are cut, changed or too long. Without libzfp: that the error says so. */
 #include "codec_array_test.h"
 
 #include <math.h>
