@@ -2,7 +2,7 @@
  * cache.c: counted blocks under a byte budget, least recently used out first. One lock,
  * held for a few instructions: it is taken once per shard or chunk, never per element.
  *
- * An entry is found only by the same store, object key, place and version tag, so a
+ * An entry is found only by the same store, object key, range and version tag, so a
  * changed object is never answered from memory; its old entries leave by age.
  */
 #include "engine/engine.h"
@@ -89,15 +89,18 @@ uint64_t zlgi_cache_hash(const char *name)
 static zlgi_block **slot_of(zlgi_cache *cache, const zlgi_cache_key *key)
 {
     uint64_t hash =
-        key->object ^ (key->place * UINT64_C(0x9e3779b97f4a7c15)) ^ (key->store << 32);
+        key->object ^ (key->offset * UINT64_C(0x9e3779b97f4a7c15)) ^ (key->store << 32);
     hash ^= hash >> 29;
     return &cache->slots[hash & (cache->n_slots - 1)];
 }
 
-static bool is_same(const zlgi_block *block, const zlgi_cache_key *key, const char *name)
+static bool is_same(const zlgi_block *block, const zlgi_cache_key *key, const char *name,
+                    size_t n_bytes)
 {
-    return block->key.store == key->store && block->key.object == key->object &&
-           block->key.place == key->place && zlgi_tag_equal(&block->key.tag, &key->tag) &&
+    const zlgi_cache_key *own = &block->key;
+    return block->n_bytes == n_bytes && own->store == key->store &&
+           own->object == key->object && own->offset == key->offset &&
+           own->n_bytes == key->n_bytes && zlgi_tag_equal(&own->tag, &key->tag) &&
            strcmp(block->name, name) == 0;
 }
 
@@ -118,13 +121,14 @@ static void link_newest(zlgi_cache *cache, zlgi_block *block)
         cache->oldest = block;
 }
 
-zlgi_block *zlgi_cache_get(zlgi_cache *cache, const zlgi_cache_key *key, const char *name)
+zlgi_block *zlgi_cache_get(zlgi_cache *cache, const zlgi_cache_key *key, const char *name,
+                           size_t n_bytes)
 {
     if (!cache->n_slots || !key->tag.trusted)
         return NULL;
     pthread_mutex_lock(&cache->lock);
     zlgi_block *block = *slot_of(cache, key);
-    while (block && !is_same(block, key, name))
+    while (block && !is_same(block, key, name, n_bytes))
         block = block->chain;
     if (block) {
         __atomic_add_fetch(&block->n_refs, 1, __ATOMIC_RELAXED);

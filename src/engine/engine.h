@@ -76,7 +76,8 @@ typedef struct zlgi_source {
  * until its last user has let go. */
 typedef struct zlgi_cache zlgi_cache;
 typedef struct zlgi_cache_key {
-    uint64_t store, object, place; /* store id, hash of the key, which part of it */
+    uint64_t store, object;   /* store id, hash of the object's key */
+    uint64_t offset, n_bytes; /* of what is stored, in the object */
     zlgi_tag tag;
 } zlgi_cache_key;
 typedef struct zlgi_block {
@@ -91,7 +92,10 @@ zlgi_cache *zlgi_cache_new(const zlgi_alloc *alloc, size_t n_bytes); /* 0: holds
 void zlgi_cache_free(zlgi_cache *cache);
 /* Forgets everything, touching no lock: for a forked child. */
 void zlgi_cache_abandon(zlgi_cache *cache);
-zlgi_block *zlgi_cache_get(zlgi_cache *cache, const zlgi_cache_key *key, const char *name);
+/* n_bytes: of the block. Bytes that now mean something else, say because the document of
+ * their array was replaced, are not found by what they were before. */
+zlgi_block *zlgi_cache_get(zlgi_cache *cache, const zlgi_cache_key *key, const char *name,
+                           size_t n_bytes);
 /* A block to fill; not yet in the cache. NULL when memory is short. */
 zlgi_block *zlgi_block_new(zlgi_cache *cache, const zlgi_cache_key *key, const char *name,
                            size_t n_bytes);

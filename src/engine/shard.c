@@ -52,27 +52,29 @@ zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
                             zlgi_block **out, zlg_error *err)
 {
     zlgi_cache *cache = worker->job->engine->index_cache;
-    zlgi_cache_key key = {
-        .store = range->store->id, .object = range->hash, .place = range->offset};
-    if (range->object && !range->memory)
-        key.tag = range->object->tag;
-    *out = zlgi_cache_get(cache, &key, range->key);
-    if (*out) {
-        worker->stats.n_index_hits++;
-        return ZLG_OK;
-    }
     if (range->n_bytes < box->n_bytes_index)
         return zlgi_fail(err, ZLG_CORRUPT,
                          "shard index: the shard has %llu bytes, its index %zu",
                          (unsigned long long)range->n_bytes, box->n_bytes_index);
     uint64_t at = level->sharding->index_at_start ? 0 : range->n_bytes - box->n_bytes_index;
+    size_t n_bytes = (size_t)box->n_chunks * 16; /* bounded by the layout */
+    zlgi_cache_key key = {.store = range->store->id,
+                          .object = range->hash,
+                          .offset = range->offset + at,
+                          .n_bytes = box->n_bytes_index};
+    if (range->object && !range->memory)
+        key.tag = range->object->tag;
+    *out = zlgi_cache_get(cache, &key, range->key, n_bytes);
+    if (*out) {
+        worker->stats.n_index_hits++;
+        return ZLG_OK;
+    }
     const uint8_t *encoded;
     zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
     zlg_status status =
         zlgi_fetch(worker, range, at, box->n_bytes_index, buf, &encoded, err);
     zlgi_block *block = NULL;
     if (status == ZLG_OK) {
-        size_t n_bytes = (size_t)box->n_chunks * 16; /* bounded by the layout */
         block = zlgi_block_new(cache, &key, range->key, n_bytes);
         worker->stats.n_allocations++;
         if (!block)
@@ -477,6 +479,7 @@ static zlg_status unwrap(shard_reader *reader, zlgi_buf buf[3], zlgi_range *rang
                                encoded, &buf[1], &bytes, reader->err));
     range->memory = bytes.data;
     range->n_bytes = bytes.n;
+    range->object = NULL; /* offsets are no longer those of the object */
     return ZLG_OK;
 }
 

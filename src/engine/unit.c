@@ -124,8 +124,10 @@ static zlg_status decode_and_place(zlgi_worker *worker, const zlgi_source *sourc
 
 static zlgi_cache_key chunk_key(const zlgi_range *range)
 {
-    zlgi_cache_key key = {
-        .store = range->store->id, .object = range->hash, .place = range->offset};
+    zlgi_cache_key key = {.store = range->store->id,
+                          .object = range->hash,
+                          .offset = range->offset,
+                          .n_bytes = range->n_bytes};
     if (range->object)
         key.tag = range->object->tag;
     return key;
@@ -141,7 +143,7 @@ static zlg_status read_whole(zlgi_worker *worker, const zlgi_source *source,
     zlgi_cache_key key = chunk_key(range);
     zlgi_cache *cache = worker->job->engine->chunk_cache;
     bool caching = cache && key.tag.trusted && !worker->keep && n_bytes != ZLGI_UNKNOWN;
-    zlgi_block *block = caching ? zlgi_cache_get(cache, &key, range->key) : NULL;
+    zlgi_block *block = caching ? zlgi_cache_get(cache, &key, range->key, n_bytes) : NULL;
     if (block) {
         worker->stats.n_chunk_hits++;
         zlgi_bytes unit = {.data = block->data, .n = block->n_bytes};
