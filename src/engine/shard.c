@@ -43,6 +43,8 @@ typedef struct shard_reader {
     bool single;
     piece *pieces; /* RING_PIECES of them */
     zlg_error *err;
+    uint64_t failed; /* nested: the lowest inner chunk that failed; UINT64_MAX: none */
+    zlg_error failure;
 } shard_reader;
 
 /* ------------------------------------------------------------------ index */
@@ -270,27 +272,48 @@ static zlg_status read_piece(shard_reader *reader, const piece *p, const zlgi_ra
                           &reader->piece_uses, reader->err);
 }
 
-/* A failed piece is recorded and the next goes on: the lowest failure is reported. Only
- * cancelling ends the shard. */
-static zlg_status try_piece(shard_reader *reader, const piece *p, const zlgi_range *range)
+/* The job keeps the lowest failure of an object by inner chunk. A shard inside a shard
+ * keeps its own, which becomes that of the inner chunk that it is. */
+static bool is_nested(const shard_reader *reader)
 {
-    zlg_status status = zlgi_worker_check(reader->worker);
-    if (status != ZLG_OK)
-        return status;
-    if (!zlgi_worker_wants(reader->worker, p->chunk))
-        return ZLG_OK;
-    status = read_piece(reader, p, range);
-    if (status == ZLG_OK || status == ZLG_CANCELLED)
-        return status;
+    return reader->level != reader->source->level;
+}
+
+static bool wants(const shard_reader *reader, uint64_t chunk)
+{
+    return is_nested(reader) ? chunk < reader->failed
+                             : zlgi_worker_wants(reader->worker, chunk);
+}
+
+static void fail_piece(shard_reader *reader, zlg_status status, uint64_t chunk)
+{
     int64_t at[ZLG_MAX_RANK];
-    chunk_coordinates(&reader->grid, p->chunk, at);
+    chunk_coordinates(&reader->grid, chunk, at);
     char text[21 * ZLG_MAX_RANK] = "";
     size_t n = 0;
     for (int i = 0; i < reader->grid.rank; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, i ? "/%lld" : "%lld",
                               (long long)at[i]);
     zlgi_within(reader->err, status, "inner chunk %s", text);
-    zlgi_worker_fail(reader->worker, status, p->chunk);
+    if (!is_nested(reader)) {
+        zlgi_worker_fail(reader->worker, status, chunk);
+        return;
+    }
+    reader->failed = chunk;
+    reader->failure = *reader->err;
+}
+
+/* A failed piece is recorded and the next goes on: the lowest failure is reported. Only
+ * cancelling ends the shard. */
+static zlg_status try_piece(shard_reader *reader, const piece *p, const zlgi_range *range)
+{
+    ZLGI_TRY(zlgi_worker_check(reader->worker));
+    if (!wants(reader, p->chunk))
+        return ZLG_OK;
+    zlg_status status = read_piece(reader, p, range);
+    if (status == ZLG_OK || status == ZLG_CANCELLED)
+        return status;
+    fail_piece(reader, status, p->chunk);
     return ZLG_OK;
 }
 
@@ -310,7 +333,9 @@ static zlg_status trace_run(shard_reader *reader, const piece *pieces, size_t n,
     return zlgi_trace_add(trace, reader->range->offset + offset, n_bytes, n, reader->err);
 }
 
-/* Reads pieces[0..n), which lie close together, in one request. */
+/* Reads pieces[0..n), which lie close together, in one request. A large piece is left to
+ * those who know how much of it is wanted and whom to ask for the memory; and after a
+ * failure each piece is read for itself, so that the right one is named. */
 static zlg_status read_run(shard_reader *reader, const piece *pieces, size_t n)
 {
     uint64_t offset = pieces[0].offset, end = offset;
@@ -319,24 +344,12 @@ static zlg_status read_run(shard_reader *reader, const piece *pieces, size_t n)
     if (reader->worker->trace)
         return trace_run(reader, pieces, n, offset, end - offset);
     zlgi_range range = *reader->range;
-    const zlgi_level *inner = reader->level->inner;
-    bool in_memory = range.memory || range.object->view;
-    bool by_range =
-        !in_memory && (inner->raw || inner->sharding) && end - offset > ZLGI_RUN_BYTES;
     const uint8_t *bytes = NULL;
-    if (!by_range) {
-        zlg_status status = ZLG_OK;
-        if (end - offset > (uint64_t)reader->worker->job->engine->limits->encoded_bytes)
-            status = zlgi_fail(reader->err, ZLG_LIMIT, "an inner chunk of %llu bytes",
-                               (unsigned long long)(end - offset));
-        if (status == ZLG_OK)
-            status = zlgi_fetch(reader->worker, reader->range, offset,
-                                (size_t)(end - offset), reader->run, &bytes, reader->err);
-        if (status != ZLG_OK) {
-            zlgi_worker_fail(reader->worker, status, pieces[0].chunk);
-            return ZLG_OK;
-        }
-    }
+    bool in_memory = range.memory || range.object->view;
+    if ((in_memory || end - offset <= ZLGI_RUN_BYTES) &&
+        zlgi_fetch(reader->worker, reader->range, offset, (size_t)(end - offset),
+                   reader->run, &bytes, reader->err) != ZLG_OK)
+        bytes = NULL;
     for (size_t i = 0; i < n; i++) {
         range.memory = bytes ? bytes + (pieces[i].offset - offset) : NULL;
         range.offset = reader->range->offset + pieces[i].offset;
@@ -385,6 +398,7 @@ static zlg_status take_piece(shard_reader *reader, piece p, size_t *n_ring)
         return ZLG_OK;
     }
     if (p.offset == ZLGI_EMPTY) {
+        ZLGI_TRY(zlgi_worker_check(reader->worker));
         ZLGI_TRY(set_piece_uses(reader, &p));
         zlgi_unit_fill(reader->worker, reader->source, &reader->piece_uses);
         reader->worker->stats.n_chunks_empty++;
@@ -409,14 +423,12 @@ static zlg_status read_pieces(shard_reader *reader, uint64_t n_touched, int i_bl
         piece p = {.chunk = touched_chunk(reader, reader->touched, k)};
         ZLGI_TRY(take_piece(reader, p, &n_ring));
     }
-    size_t n_entries = reader->entries->n / sizeof *entries;
-    uint64_t n_seen = 0;
-    for (size_t i = 0, end; !reader->single && i < n_entries; i = end, n_seen++) {
+    size_t n_entries = reader->entries->n / sizeof *entries; /* never cut into blocks */
+    for (size_t i = 0, end; !reader->single && i < n_entries; i = end) {
         for (end = i + 1; end < n_entries && entries[end].chunk == entries[i].chunk;)
             end++;
         piece p = {.chunk = entries[i].chunk, .first_entry = i, .n_entries = end - i};
-        if (n_seen % (uint64_t)n_blocks == (uint64_t)i_block)
-            ZLGI_TRY(take_piece(reader, p, &n_ring));
+        ZLGI_TRY(take_piece(reader, p, &n_ring));
     }
     return read_ring(reader, n_ring);
 }
@@ -514,9 +526,14 @@ zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
                            .level = level,
                            .range = range,
                            .uses = uses,
-                           .err = err};
+                           .err = err,
+                           .failed = UINT64_MAX};
     ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room,
                                 &reader.box, err));
     set_grid(&reader);
-    return read_permuted(&reader, index, i_block, n_blocks);
+    ZLGI_TRY(read_permuted(&reader, index, i_block, n_blocks));
+    if (reader.failed == UINT64_MAX)
+        return ZLG_OK;
+    *err = reader.failure;
+    return err->status;
 }

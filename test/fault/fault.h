@@ -3,7 +3,7 @@
  * call fails, comes up short, or takes its time.
  *
  * The store keeps each value right before a page that may not be touched, so that a lent
- * value cannot be read too far. Values are put by one thread before others read.
+ * value cannot be read too far.
  */
 #ifndef ZELLIGE_TEST_FAULT_H
 #define ZELLIGE_TEST_FAULT_H
@@ -79,6 +79,7 @@ typedef struct fault_value {
 
 typedef struct fault_store {
     zlg_store base;
+    pthread_mutex_t lock; /* of the next three */
     fault_value *values, *old;
     uint64_t n_puts;
     bool lends;                /* values are lent, not copied */
@@ -124,9 +125,11 @@ static inline zlg_status fault_open(zlg_store *store, const char *key, unsigned 
     bool truncated = s->kind == FAULT_TRUNCATED && fault_strikes(s, FAULT_TRUNCATED);
     if (s->kind != FAULT_TRUNCATED && fault_strikes(s, FAULT_IO))
         return fault_fail(err);
+    pthread_mutex_lock(&s->lock);
     const fault_value *value = s->values;
     while (value != NULL && strcmp(value->key, key) != 0)
         value = value->next;
+    pthread_mutex_unlock(&s->lock);
     if (value == NULL)
         return zlgi_store_absent(err);
     fault_handle *handle = malloc(sizeof *handle);
@@ -219,6 +222,7 @@ static inline zlg_status fault_put(zlg_store *store, const char *key,
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
     fault_value *value = fault_value_make(key, parts, n_parts);
+    pthread_mutex_lock(&s->lock);
     value->number = ++s->n_puts;
     fault_take(s, key);
     fault_value **at = &s->values;
@@ -226,6 +230,7 @@ static inline zlg_status fault_put(zlg_store *store, const char *key,
         at = &(*at)->next;
     value->next = *at;
     *at = value;
+    pthread_mutex_unlock(&s->lock);
     return ZLG_OK;
 }
 
@@ -234,7 +239,9 @@ static inline zlg_status fault_remove(zlg_store *store, const char *key, zlg_err
     fault_store *s = (fault_store *)store;
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
+    pthread_mutex_lock(&s->lock);
     fault_take(s, key);
+    pthread_mutex_unlock(&s->lock);
     return ZLG_OK;
 }
 
@@ -253,12 +260,14 @@ static inline zlg_status fault_remove_prefix(zlg_store *store, const char *prefi
     fault_store *s = (fault_store *)store;
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
+    pthread_mutex_lock(&s->lock);
     fault_take(s, prefix);
     for (fault_value *value = s->values, *next; value != NULL; value = next) {
         next = value->next;
         if (fault_below(value->key, prefix) != NULL)
             fault_take(s, value->key);
     }
+    pthread_mutex_unlock(&s->lock);
     return ZLG_OK;
 }
 
@@ -269,6 +278,7 @@ static inline zlg_status fault_list(zlg_store *store, const char *prefix, bool d
     char last[128] = "", name[128];
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
+    pthread_mutex_lock(&s->lock);
     for (fault_value *value = s->values; value != NULL; value = value->next) {
         const char *below = fault_below(value->key, prefix);
         if (below == NULL)
@@ -283,12 +293,14 @@ static inline zlg_status fault_list(zlg_store *store, const char *prefix, bool d
         if (each(user, name, slash != NULL, slash != NULL ? 0 : value->n_bytes) != 0)
             break;
     }
+    pthread_mutex_unlock(&s->lock);
     return ZLG_OK;
 }
 
 static inline void fault_destroy(zlg_store *store)
 {
     fault_store *s = (fault_store *)store;
+    pthread_mutex_destroy(&s->lock);
     for (fault_value *list[2] = {s->values, s->old}, **at = list; at < list + 2; at++)
         for (fault_value *value = *at, *next; value != NULL; value = next) {
             next = value->next;
@@ -319,6 +331,7 @@ static inline fault_store *fault_store_open(zlg_ctx *ctx)
                           .limits = &ctx->limits,
                           .n_refs = 1,
                           .label = "faulty"};
+    pthread_mutex_init(&s->lock, NULL);
     zlgi_store_adopt(ctx, &s->base);
     return s;
 }
