@@ -128,6 +128,8 @@ zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err);
 void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call);
 void zlgi_job_reset(zlgi_job *job);
 int zlgi_job_threads(const zlgi_job *job);
+/* hands.c: how many threads a planned read is worth; sets job->n_blocks. */
+int zlgi_job_hands(zlgi_job *job);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);
 /* Records worker->error for a piece of the object at hand. */

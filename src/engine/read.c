@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-/* Below this many bytes of results a second thread costs more than it brings. */
-enum { ALONE_BYTES = 16 * 1024, TASKS_PER_THREAD = 4 };
-
 zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err)
 {
     size_t step = zlgi_use_bytes(uses->rank);
@@ -210,39 +207,7 @@ static void run_read(zlgi_worker *worker, uint64_t object, int i_block)
         zlgi_worker_fail(worker, status, 0);
 }
 
-/* ------------------------------------------------------------------ hands */
-
-/* Inner chunks that the single orthogonal request touches in one object, about. */
-static uint64_t pieces_per_object(const zlgi_job *job)
-{
-    const zlgi_source *source = job->plan.requests[0].source;
-    const zlgi_level *level = source->level;
-    uint64_t n = 1;
-    for (int i = 0; i < source->grid.rank; i++) {
-        const zlgi_use_axis *axis = &job->plan.uses[0].axis[level->order[i]];
-        uint64_t chunk = (uint64_t)level->sharding->chunk_shape[i];
-        uint64_t extent = (uint64_t)(axis->list ? axis->count : axis->count * axis->step);
-        n *= extent / chunk + 1;
-    }
-    return n / job->plan.n_objects + 1;
-}
-
-/* With fewer objects than hands an object is cut into blocks. */
-static int choose_blocks(const zlgi_job *job, int n_threads)
-{
-    const zlgi_plan *plan = &job->plan;
-    uint64_t wanted = (uint64_t)n_threads * TASKS_PER_THREAD;
-    if (n_threads == 1 || plan->n_objects == 0 || plan->n_objects >= wanted / 2 ||
-        plan->records)
-        return 1;
-    const zlgi_level *level = plan->requests[0].source->level;
-    uint64_t n = wanted / plan->n_objects;
-    if (level->sharding && !level->wrapped)
-        n = ZLGI_MIN(n, pieces_per_object(job));
-    else if (!level->raw || job->n_all < 4 * (uint64_t)ZLGI_RUN_BYTES)
-        n = 1;
-    return (int)n;
-}
+/* ------------------------------------------------------------------ shared objects */
 
 static zlg_status make_shared(zlgi_job *job, zlg_error *err)
 {
@@ -274,11 +239,8 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     for (size_t i = 0; i < job->plan.n_requests; i++)
         job->n_all += (uint64_t)zlgi_use_count(&job->plan.uses[i]) *
                       job->plan.requests[i].source->item;
-    int n_threads =
-        job->n_all <= ALONE_BYTES && job->plan.n_objects < 8 ? 1 : zlgi_job_threads(job);
-    job->n_blocks = choose_blocks(job, n_threads);
+    int n_threads = zlgi_job_hands(job);
     uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
-    n_threads = (int)ZLGI_MIN((uint64_t)n_threads, n_tasks);
     job->run_task = run_read;
     if (job->n_blocks > 1)
         ZLGI_TRY(make_shared(job, err));
