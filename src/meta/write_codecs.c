@@ -21,12 +21,21 @@ static bool holds_codecs(const zlgi_json *member)
                                                strcmp(member->name, "index_codecs") == 0);
 }
 
+/* It may be left out, but not for zarr-python where a codec comes from numcodecs. */
+static bool wants_configuration(const zlgi_extension *codec)
+{
+    static const char PREFIX[] = "numcodecs.";
+    size_t n = sizeof PREFIX - 1;
+    return codec->configuration ||
+           (codec->name->n_text >= n && memcmp(codec->name->text, PREFIX, n) == 0);
+}
+
 static zlg_status write_configuration(zlgi_buf *text, const zlgi_extension *codec,
                                       zlg_error *err)
 {
     const char *separator = "";
     ZLGI_TRY(zlgi_meta_append(text, ",\"configuration\":{", err));
-    const zlgi_json *member = codec->configuration->items;
+    const zlgi_json *member = codec->configuration ? codec->configuration->items : NULL;
     for (; member; member = member->next) {
         ZLGI_TRY(zlgi_meta_append(text, separator, err));
         ZLGI_TRY(zlgi_json_write_string(text, member->name, member->n_name, err));
@@ -55,7 +64,7 @@ static zlg_status write_codec(zlgi_buf *text, const zlgi_json *value, const char
                          zlgi_meta_brief(codec.name).text);
     ZLGI_TRY(zlgi_meta_append(text, "{\"name\":", err));
     ZLGI_TRY(zlgi_json_write(codec.name, 0, text, err));
-    if (codec.configuration)
+    if (wants_configuration(&codec))
         ZLGI_TRY(write_configuration(text, &codec, err));
     return zlgi_meta_append(text, "}", err);
 }

@@ -124,10 +124,11 @@ static void test_codecs_of_the_caller(void **state)
     (void)state;
     zlg_array_spec spec = v3_spec("int8");
     spec.codecs = "[\"bytes\", {\"name\": \"gzip\", \"configuration\": {\"level\": 5}, "
-                  "\"must_understand\": true}]";
+                  "\"must_understand\": true}, \"numcodecs.crc32\"]";
     check_member(&spec, "codecs",
                  "[{\"name\": \"bytes\"}, {\"name\": \"gzip\", \"configuration\": "
-                 "{\"level\": 5}}]");
+                 "{\"level\": 5}}, {\"name\": \"numcodecs.crc32\", "
+                 "\"configuration\": {}}]");
 }
 
 static void test_shards_of_the_caller_are_completed(void **state)
