@@ -32,6 +32,7 @@ struct zlgi_level {
     bool raw;     /* a unit whose stored bytes are its elements: read by range */
     int order[ZLG_MAX_RANK]; /* sharding: axis i of the inner grid is axis order[i] here */
     const zlgi_level *inner; /* sharding */
+    zlgi_fill fill;          /* sharding: of inner chunks; data NULL: that of the array */
     bool fixed;              /* the box always has `shape`; the facts below hold then */
     int64_t shape[ZLG_MAX_RANK];
     struct zlgi_level_box *box;

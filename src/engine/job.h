@@ -176,8 +176,9 @@ enum { ZLGI_GAP_BYTES = 16 * 1024, ZLGI_RUN_BYTES = 512 * 1024 };
 zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
                           const zlgi_level *level, const int64_t *shape,
                           const zlgi_range *range, const zlgi_uses *uses, zlg_error *err);
-/* unit.c: the fill value for every use. */
-void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_uses *uses);
+/* unit.c: a fill value for every use. */
+void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
+                    const zlgi_uses *uses);
 /* shard.c: the inner chunks that the uses touch: block i_block of n_blocks of them. index
  * may be given (shared by the blocks), else it is fetched. Failures are recorded by
  * piece. */

@@ -63,6 +63,30 @@ static zlg_status prepend_elementwise(zlgi_arena *arena, const zlgi_chain *outer
     return ZLG_OK;
 }
 
+/* Inner chunks that are not there hold the fill value as it is at the shard, taken back
+ * through the codecs in front: these round, so that it may not be the array's again. */
+static zlg_status set_fill(zlgi_arena *arena, const zlgi_chain *chain, zlgi_fill *out,
+                           zlg_error *err)
+{
+    zlgi_fill fill = chain->step[chain->i_bytes].from.fill;
+    for (int i = chain->i_bytes - 1; i >= 0; i--) {
+        const zlgi_step *step = &chain->step[i];
+        if (step->codec->pass != ZLGI_PASS_ELEMENTWISE)
+            continue;
+        size_t n = zlgi_dtype_slot(step->from.dtype);
+        zlgi_edge one = {.n_elements = 1, .n_bytes = n};
+        zlgi_out result = {.direct = zlgi_arena_get(arena, n), .expected = n, .limit = n};
+        if (!result.direct)
+            return zlgi_no_memory(err, n);
+        zlg_status status = step->codec->decode(
+            step, NULL, &one, (zlgi_bytes){fill.data, fill.n}, &result, err);
+        if (status != ZLG_OK)
+            return zlgi_within(err, status, "fill value: codec %s", step->codec->name);
+        *out = fill = (zlgi_fill){result.result.data, n};
+    }
+    return ZLG_OK;
+}
+
 static zlg_status make_box(const zlgi_level *level, const zlg_limits *limits,
                            const int64_t *shape, zlgi_level_box *out, zlg_error *err)
 {
@@ -118,6 +142,7 @@ static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
                 level->order[i] = before[order[i]];
         }
         const zlgi_chain *inner;
+        ZLGI_TRY(set_fill(arena, chain, &level->fill, err));
         ZLGI_TRY(prepend_elementwise(arena, chain, level->sharding->chain, &inner, err));
         ZLGI_TRY(make_level(arena, limits, inner, rank, level->sharding->chunk_shape,
                             depth + 1, &level->inner, err));

@@ -104,7 +104,7 @@ static zlg_status missing(task *t, const zlgi_uses *uses, zlg_error *err)
     const zlg_call *call = t->worker->job->call;
     if (call && call->missing_is_error)
         return zlgi_fail(err, ZLG_NOT_FOUND, "it is not stored");
-    zlgi_unit_fill(t->worker, t->source, uses);
+    zlgi_unit_fill(t->worker, t->source, &t->source->fill, uses);
     return ZLG_OK;
 }
 

@@ -400,7 +400,9 @@ static zlg_status take_piece(shard_reader *reader, piece p, size_t *n_ring)
     if (p.offset == ZLGI_EMPTY) {
         ZLGI_TRY(zlgi_worker_check(reader->worker));
         ZLGI_TRY(set_piece_uses(reader, &p));
-        zlgi_unit_fill(reader->worker, reader->source, &reader->piece_uses);
+        const zlgi_fill *fill = &reader->level->fill;
+        zlgi_unit_fill(reader->worker, reader->source,
+                       fill->data ? fill : &reader->source->fill, &reader->piece_uses);
         reader->worker->stats.n_chunks_empty++;
         return ZLG_OK;
     }

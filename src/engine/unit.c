@@ -13,11 +13,12 @@ static uint64_t use_bytes(const zlgi_source *source, const zlgi_use *use)
     return (uint64_t)zlgi_use_count(use) * source->item;
 }
 
-void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_uses *uses)
+void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
+                    const zlgi_uses *uses)
 {
     for (size_t i = 0; i < uses->n; i++) {
         const zlgi_use *use = zlgi_uses_at(uses, i);
-        zlgi_place_fill(use, source->fill.data, source->item);
+        zlgi_place_fill(use, fill->data, source->item);
         worker->n_done += use_bytes(source, use);
     }
 }
