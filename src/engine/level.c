@@ -112,14 +112,14 @@ static zlg_status make_box(const zlgi_level *level, const zlg_limits *limits,
     return ZLG_OK;
 }
 
+/* Buffers of the scratch that a shard holds while its inner chunks are read, more when it
+ * lies inside other codecs; and what is left for those at the end of the way down. */
+enum { SHARD_BUFFERS = 6, WRAPPED_BUFFERS = 9, LAST_BUFFERS = 16 };
+
 static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
                              const zlgi_chain *chain, int rank, const int64_t *shape,
-                             int depth, const zlgi_level **out, zlg_error *err)
+                             size_t n_buffers, const zlgi_level **out, zlg_error *err)
 {
-    if (depth > limits->codec_depth)
-        return zlgi_fail(err, ZLG_LIMIT,
-                         "sharding nested more than %lld deep (codec_depth)",
-                         (long long)limits->codec_depth);
     zlgi_level *level = zlgi_arena_get(arena, sizeof *level);
     if (!level)
         return zlgi_no_memory(err, sizeof *level);
@@ -132,6 +132,9 @@ static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
     if (can_descend(chain)) {
         level->sharding = chain->step[chain->i_bytes].config;
         level->wrapped = chain->i_bytes < chain->n_steps - 1;
+        n_buffers += level->wrapped ? WRAPPED_BUFFERS : SHARD_BUFFERS;
+        if (n_buffers + LAST_BUFFERS > ZLGI_COUNT(((zlgi_scratch *)NULL)->spare))
+            return zlgi_fail(err, ZLG_LIMIT, "shards are nested too deep");
         for (int s = 0; s < chain->i_bytes; s++) {
             int order[ZLG_MAX_RANK], before[ZLG_MAX_RANK];
             if (chain->step[s].codec->pass != ZLGI_PASS_TRANSPOSE)
@@ -145,7 +148,7 @@ static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
         ZLGI_TRY(set_fill(arena, chain, &level->fill, err));
         ZLGI_TRY(prepend_elementwise(arena, chain, level->sharding->chain, &inner, err));
         ZLGI_TRY(make_level(arena, limits, inner, rank, level->sharding->chunk_shape,
-                            depth + 1, &level->inner, err));
+                            n_buffers, &level->inner, err));
     } else {
         level->raw = chain->n_folded == chain->n_steps;
     }
