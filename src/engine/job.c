@@ -4,8 +4,19 @@
  */
 #include "engine/job.h"
 
-/* How often the caller is asked, and how often clocks are looked at. */
-enum { POLL_NS = 50 * 1000 * 1000, TICKS_PER_CLOCK = 16 };
+/* How often the caller is asked. Clocks are looked at when a task begins, after a request
+ * to the store, after so many bytes of results, and else every so many pieces. */
+enum { POLL_NS = 50 * 1000 * 1000, BYTES_PER_CLOCK = 64 * 1024, TICKS_PER_CLOCK = 16 };
+
+/* ms from now; the end of time when it lies beyond. */
+static uint64_t deadline(int64_t ms)
+{
+    uint64_t now = zlgi_now_ns(), ns;
+    if (__builtin_mul_overflow((uint64_t)ms, UINT64_C(1000000), &ns) ||
+        __builtin_add_overflow(ns, now, &ns))
+        return UINT64_MAX;
+    return ns;
+}
 
 void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call)
 {
@@ -16,7 +27,7 @@ void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call)
     job->caller = pthread_self();
     pthread_mutex_init(&job->lock, NULL);
     if (call && call->deadline_ms > 0)
-        job->deadline_ns = zlgi_now_ns() + (uint64_t)call->deadline_ms * 1000000;
+        job->deadline_ns = deadline(call->deadline_ms);
     if (call && call->poll)
         job->poll_ns = zlgi_now_ns() + POLL_NS;
 }
@@ -72,10 +83,12 @@ zlg_status zlgi_worker_check(zlgi_worker *worker)
     const zlg_call *call = job->call;
     if (call && call->cancel && __atomic_load_n(call->cancel, __ATOMIC_RELAXED))
         stop(job, "stopped by the caller");
-    if (worker->ticks++ % TICKS_PER_CLOCK == 0) {
-        look_at_clock(job, worker->is_caller);
+    if (worker->ticks++ % TICKS_PER_CLOCK == 0 || worker->n_done >= BYTES_PER_CLOCK ||
+        worker->n_requests != worker->stats.n_requests) {
         __atomic_fetch_add(&job->n_done, worker->n_done, __ATOMIC_RELAXED);
         worker->n_done = 0;
+        worker->n_requests = worker->stats.n_requests;
+        look_at_clock(job, worker->is_caller);
     }
     return __atomic_load_n(&job->stopped, __ATOMIC_RELAXED) ? ZLG_CANCELLED : ZLG_OK;
 }
@@ -148,6 +161,7 @@ static void work(void *user, zlgi_scratch *scratch)
         if (task >= n_tasks || __atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
             break;
         worker.object = task / (uint64_t)job->n_blocks;
+        worker.ticks = 0;
         job->run_task(&worker, worker.object, (int)(task % (uint64_t)job->n_blocks));
     }
     __atomic_fetch_add(&job->n_done, worker.n_done, __ATOMIC_RELAXED);

@@ -114,10 +114,11 @@ struct zlgi_worker {
     zlgi_scratch *scratch;
     zlgi_arena *keep;
     zlg_stats stats;
-    zlg_error error; /* of the piece at hand */
-    uint64_t object; /* ordinal of the object at hand, for errors */
-    uint64_t n_done; /* not yet added to the job's */
-    unsigned ticks;
+    zlg_error error;     /* of the piece at hand */
+    uint64_t object;     /* ordinal of the object at hand, for errors */
+    uint64_t n_done;     /* not yet added to the job's */
+    unsigned ticks;      /* since the task began */
+    uint64_t n_requests; /* those of stats when a clock was last looked at */
     bool is_caller;
 };
 

@@ -79,7 +79,7 @@ static zlg_status write_box(box_writer *writer, const char *key)
                       writer->planned->shape, &use))
         return ZLG_OK;
     ZLGI_TRY(gather(writer, &use, layout.edge[0].n_elements));
-    writer->worker->n_done += writer->unit->n;
+    writer->worker->n_done += (uint64_t)zlgi_use_count(&use) * source->item;
     if (is_fill(source, writer->unit->data, layout.edge[0].n_elements))
         return store->class->remove(store, key, writer->err);
     zlgi_bytes decoded = {.data = writer->unit->data, .n = writer->unit->n};
