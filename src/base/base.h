@@ -15,11 +15,11 @@
 
 #include "zellige.h"
 
-#define ZLGI_TRY(expression)                                                              \
-    do {                                                                                  \
-        zlg_status zlgi_status_ = (expression);                                           \
-        if (zlgi_status_ != ZLG_OK)                                                       \
-            return zlgi_status_;                                                          \
+#define ZLGI_TRY(expression)                                                               \
+    do {                                                                                   \
+        zlg_status zlgi_status_ = (expression);                                            \
+        if (zlgi_status_ != ZLG_OK)                                                        \
+            return zlgi_status_;                                                           \
     } while (0)
 
 #define ZLGI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -80,12 +80,13 @@ bool zlgi_product(const int64_t *lengths, int n, int64_t *out);
 static inline uint32_t zlgi_load_u32le(const void *p)
 {
     const uint8_t *b = p;
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
+           (uint32_t)b[3] << 24;
 }
 static inline uint64_t zlgi_load_u64le(const void *p)
 {
-    return (uint64_t)zlgi_load_u32le(p) |
-           (uint64_t)zlgi_load_u32le((const uint8_t *)p + 4) << 32;
+    return (uint64_t)zlgi_load_u32le(p) | (uint64_t)zlgi_load_u32le((const uint8_t *)p + 4)
+                                              << 32;
 }
 static inline void zlgi_store_u32le(void *p, uint32_t v)
 {
@@ -140,8 +141,8 @@ typedef struct zlgi_arena {
     size_t n_bytes; /* allocated in all */
 } zlgi_arena;
 void zlgi_arena_init(zlgi_arena *arena, const zlgi_alloc *alloc);
-void zlgi_arena_reset(zlgi_arena *arena); /* frees all */
-void *zlgi_arena_get(zlgi_arena *arena, size_t n_bytes); /* NULL on failure */
+void zlgi_arena_reset(zlgi_arena *arena);                             /* frees all */
+void *zlgi_arena_get(zlgi_arena *arena, size_t n_bytes);              /* NULL on failure */
 char *zlgi_arena_text(zlgi_arena *arena, const char *data, size_t n); /* adds a NUL */
 
 /* ------------------------------------------------------------------ JSON (json*.c)
@@ -164,14 +165,14 @@ typedef enum zlgi_json_type {
 typedef struct zlgi_json zlgi_json;
 struct zlgi_json {
     zlgi_json_type type;
-    uint32_t n_text;      /* bytes of text */
-    const char *text;     /* number or string: NUL terminated */
-    const char *name;     /* member of an object: its name, NUL terminated */
+    uint32_t n_text;  /* bytes of text */
+    const char *text; /* number or string: NUL terminated */
+    const char *name; /* member of an object: its name, NUL terminated */
     uint32_t n_name;
-    uint32_t n_items;     /* array, object */
-    zlgi_json *items;     /* array, object: first child; children form a list */
+    uint32_t n_items; /* array, object */
+    zlgi_json *items; /* array, object: first child; children form a list */
     zlgi_json *next;
-    uint32_t position;    /* byte offset in the document */
+    uint32_t position; /* byte offset in the document */
 };
 
 /* No document nests deeper than this, whatever max_depth says: recursion over a tree is
@@ -194,9 +195,11 @@ bool zlgi_json_double(const zlgi_json *value, double *out);
 bool zlgi_json_equal(const zlgi_json *a, const zlgi_json *b);
 
 /* Writing. indent 0: one line without spaces after , and : ; else pretty. */
-zlg_status zlgi_json_write(const zlgi_json *value, int indent, zlgi_buf *out, zlg_error *err);
+zlg_status zlgi_json_write(const zlgi_json *value, int indent, zlgi_buf *out,
+                           zlg_error *err);
 /* Quoted and escaped; lone surrogates (WTF-8) as \uXXXX. ZLG_USAGE when not UTF-8. */
-zlg_status zlgi_json_write_string(zlgi_buf *out, const char *text, size_t n, zlg_error *err);
+zlg_status zlgi_json_write_string(zlgi_buf *out, const char *text, size_t n,
+                                  zlg_error *err);
 
 /* ------------------------------------------------------------------ numbers
  *
@@ -320,9 +323,9 @@ void zlgi_budget_reserve(zlgi_budget *budget, uint64_t n_bytes);
 void zlgi_budget_release(zlgi_budget *budget, uint64_t n_bytes);
 
 /* ------------------------------------------------------------------ system (os_posix.c) */
-uint64_t zlgi_now_ns(void);      /* monotonic */
-uint64_t zlgi_wall_ns(void);     /* wall clock, for comparison with file times */
-int zlgi_usable_cores(void);     /* affinity mask and cgroup quota respected */
+uint64_t zlgi_now_ns(void);  /* monotonic */
+uint64_t zlgi_wall_ns(void); /* wall clock, for comparison with file times */
+int zlgi_usable_cores(void); /* affinity mask and cgroup quota respected */
 
 /* Features of this CPU, found once. */
 typedef struct zlgi_cpu {
