@@ -25,7 +25,7 @@ static uint64_t ordinal(const zlgi_grid *grid, const int64_t *coordinates)
     return n;
 }
 
-/* Ordinals must fit in 64 bits: refused before anything is enumerated. */
+/* Records name objects by ordinals, which must fit in 64 bits. */
 static zlg_status check_grid(const zlgi_grid *grid, zlg_error *err)
 {
     int64_t n_chunks[ZLG_MAX_RANK], n;
@@ -50,7 +50,7 @@ static zlg_status touch(zlgi_plan *plan, size_t i_request, zlgi_touched *out,
         if (room && !table)
             return zlgi_no_memory(err, room * sizeof *table);
         out[i] = zlgi_touched_make(&use->axis[i], &grid->axis[i], table);
-        *n_objects *= (uint64_t)out[i].n; /* at most the chunks of the grid */
+        *n_objects *= (uint64_t)out[i].n; /* at most the elements of the selection */
     }
     return ZLG_OK;
 }
@@ -145,6 +145,7 @@ static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *er
 {
     for (uint32_t i = 0; i < plan->n_requests; i++) {
         zlgi_record record = {.request = i, .source = first_with_source(plan, i)};
+        ZLGI_TRY(check_grid(&plan->requests[i].source->grid, err));
         zlg_status status = plan->uses[i].points ? add_points(plan, record, records, err)
                                                  : add_box(plan, record, records, err);
         ZLGI_TRY(status);
@@ -177,7 +178,6 @@ static zlg_status fill_plan(zlgi_plan *plan, const zlgi_alloc *alloc, zlg_error 
         return zlgi_no_memory(err, plan->n_requests * sizeof *plan->uses);
     for (size_t i = 0; i < plan->n_requests; i++) {
         const zlgi_request *request = &plan->requests[i];
-        ZLGI_TRY(check_grid(&request->source->grid, err));
         ZLGI_TRY(zlgi_use_make(&plan->arena, &request->source->grid, request->selection,
                                request->memory, request->strides, request->source->item,
                                &plan->uses[i], err));
