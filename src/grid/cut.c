@@ -315,6 +315,12 @@ int64_t zlgi_use_count(const zlgi_use *use)
 
 /* ------------------------------------------------------------------ touched chunks */
 
+/* Both positive. */
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+    return b == 1 ? a : (a - 1) / b + 1;
+}
+
 static int64_t element_at(const zlgi_use_axis *axis, int64_t k)
 {
     return axis->list ? axis->list[k] - axis->base : axis->start + k * axis->step;
@@ -344,10 +350,15 @@ zlgi_touched zlgi_touched_make(const zlgi_use_axis *axis, const zlgi_grid_axis *
         touched.n = last / grid->chunk - touched.first + 1;
         return touched;
     }
-    for (int64_t k = 0; k < axis->count; k++) {
+    for (int64_t k = 0; k < axis->count;) {
         int64_t chunk = zlgi_grid_find(grid, element_at(axis, k));
-        if (touched.n == 0 || room[touched.n - 1] != chunk)
-            room[touched.n++] = chunk;
+        int64_t end = zlgi_grid_start(grid, chunk) + zlgi_grid_edge(grid, chunk);
+        room[touched.n++] = chunk;
+        if (!axis->list)
+            k += ceil_div(end - element_at(axis, k), axis->step);
+        else
+            while (k < axis->count && element_at(axis, k) < end)
+                k++;
     }
     touched.table = room;
     return touched;
@@ -366,11 +377,6 @@ static int64_t lower_bound(const int64_t *list, int64_t n, int64_t value)
             n = middle;
     }
     return low;
-}
-
-static inline int64_t ceil_div(int64_t a, int64_t b)
-{
-    return b == 1 ? a : (a + b - 1) / b;
 }
 
 /* Field by field into out: a struct on its way through the stack would stall the store
