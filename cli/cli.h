@@ -172,11 +172,15 @@ void cli_progress_start(cli_progress *progress, uint64_t n_elements);
 /* A call for the next piece: Ctrl-C stops it, and the bar is drawn while it runs. */
 zlg_call cli_progress_call(cli_progress *progress, const cli_settings *settings,
                            uint64_t n_elements);
-/* The piece is read, or has failed; erases the bar. */
+/* The piece is read, or has failed: its elements may be printed. */
 void cli_progress_step(cli_progress *progress);
+/* Erases the bar. */
+void cli_progress_end(cli_progress *progress);
 
 /* ------------------------------------------------------------------ text: text.c */
 
+/* A name out of a store, without what would steer a terminal. */
+void cli_print_name(FILE *out, const char *name);
 /* "1 chunk", "2 chunks" */
 void cli_print_count(FILE *out, uint64_t n, const char *one, const char *many);
 /* "1.7 MB", or "812 bytes" */

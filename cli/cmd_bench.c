@@ -56,17 +56,18 @@ static zlg_status read_all(bench *b, double *seconds, zlg_error *err)
     b->n_bytes = 0;
     cli_pieces_start(&pieces, b->selection, b->array, item_bytes(b), most_bytes);
     cli_progress_start(&progress, (uint64_t)b->selection->n_elements);
+    zlg_status status = ZLG_OK;
     int64_t start = cli_now_ns();
-    while (cli_pieces_next(&pieces)) {
+    while (status == ZLG_OK && cli_pieces_next(&pieces)) {
         zlg_call call =
             cli_progress_call(&progress, b->settings, (uint64_t)pieces.n_elements);
         call.stats = &b->stats;
-        zlg_status status = read_piece(b, &pieces, &call, err);
+        status = read_piece(b, &pieces, &call, err);
         cli_progress_step(&progress);
-        CLI_TRY(status);
     }
     *seconds = (double)(cli_now_ns() - start) / 1e9;
-    return ZLG_OK;
+    cli_progress_end(&progress);
+    return status;
 }
 
 /* ------------------------------------------------------------------ cold reads */
@@ -108,7 +109,8 @@ static void report(bench *b, size_t n_rounds)
     cli_print_count(stdout, s->n_chunks, "chunk decoded, ", "chunks decoded, ");
     cli_print_count(stdout, s->n_requests, "request for ", "requests for ");
     cli_print_bytes(stdout, s->n_bytes_read);
-    printf("\n%s, %zu rounds\n", b->settings->cold ? "cold" : "warm", n_rounds);
+    printf("\n%s, ", b->settings->cold ? "cold" : "warm");
+    cli_print_count(stdout, n_rounds, "round\n", "rounds\n");
     qsort(b->seconds, n_rounds, sizeof *b->seconds, compare_doubles);
     median = b->seconds[n_rounds / 2];
     print_rate(b, "best", b->seconds[0]);

@@ -36,20 +36,21 @@ static zlg_status cat_varlen(const cli_settings *settings, const cat_format *for
                              cat_writer *writer, cli_pieces *pieces, zlg_error *err)
 {
     cli_progress progress;
+    zlg_status status = ZLG_OK;
     cli_progress_start(&progress, (uint64_t)writer->n_elements);
-    while (cli_pieces_next(pieces)) {
+    while (status == ZLG_OK && cli_pieces_next(pieces)) {
         zlg_varlen varlen;
         zlg_selection box = cli_pieces_box(pieces);
         zlg_call call =
             cli_progress_call(&progress, settings, (uint64_t)pieces->n_elements);
-        zlg_status status = zlg_array_read_varlen(writer->array, &box, &varlen, &call, err);
+        status = zlg_array_read_varlen(writer->array, &box, &varlen, &call, err);
         cli_progress_step(&progress);
         if (status == ZLG_OK)
             status = write_piece(format, writer, &varlen, pieces->n_elements, err);
         zlg_varlen_free(&varlen);
-        CLI_TRY(status);
     }
-    return ZLG_OK;
+    cli_progress_end(&progress);
+    return status;
 }
 
 static zlg_status cat_fixed(const cli_settings *settings, const cat_format *format,
@@ -70,6 +71,7 @@ static zlg_status cat_fixed(const cli_settings *settings, const cat_format *form
         if (status == ZLG_OK)
             status = write_piece(format, writer, block, pieces->n_elements, err);
     }
+    cli_progress_end(&progress);
     cli_block_free(block);
     return status;
 }

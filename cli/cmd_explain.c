@@ -35,7 +35,9 @@ static void print_object(const cli_settings *settings, const char *object, int w
     char key[4096], fetch[40];
     cli_json_text(cli_json_member(object, "key"), key, sizeof key);
     cli_json_text(cli_json_member(object, "fetch"), fetch, sizeof fetch);
-    printf("%-*s  %-18s", width, key, fetch);
+    int n = (int)strlen(key);
+    cli_print_name(stdout, key);
+    printf("%*s  %-18s", n < width ? width - n : 0, "", fetch);
     if (cli_json_member(object, "missing")) {
         fputs("  not stored: fill value\n", stdout);
         return;

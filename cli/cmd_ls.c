@@ -10,7 +10,9 @@ static void print_member(const cli_settings *settings, zlg_group *group,
 {
     const char *name = cli_member_name(member);
     const char *mark = member->kind == ZLG_NODE_GROUP ? "/" : "";
-    int n = printf("%s%s", name, mark);
+    int n = (int)(strlen(name) + strlen(mark));
+    cli_print_name(stdout, name);
+    fputs(mark, stdout);
     if (settings->details && member->kind != ZLG_NODE_GROUP) {
         printf("%*s  ", width > n ? width - n : 0, "");
         cli_member_describe(stdout, group, member);

@@ -29,7 +29,7 @@ static void print_member(zlg_group *group, const cli_member *member, bool *close
         fputs(closed[d] ? "    " : "│   ", stdout);
     fputs(member->last ? "└── " : "├── ", stdout);
     closed[member->depth] = member->last;
-    fputs(cli_member_name(member), stdout);
+    cli_print_name(stdout, cli_member_name(member));
     if (member->kind == ZLG_NODE_GROUP) {
         putchar('/');
     } else {

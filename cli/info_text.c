@@ -43,7 +43,9 @@ static void print_dimensions(const zlg_array *array)
         named |= zlg_array_dimension_name(array, i) != NULL;
     for (int i = 0; named && i < rank; i++) {
         const char *name = zlg_array_dimension_name(array, i);
-        printf("%s%s%s", i ? ", " : "  (", name ? name : "-", i + 1 == rank ? ")" : "");
+        fputs(i ? ", " : "  (", stdout);
+        cli_print_name(stdout, name ? name : "-");
+        fputs(i + 1 == rank ? ")" : "", stdout);
     }
 }
 
@@ -91,14 +93,15 @@ static void print_codec(const char *codec)
     const char *configuration = cli_json_member(codec, "configuration");
     const char *inner = cli_json_member(configuration, "codecs");
     const char *index = cli_json_member(configuration, "index_codecs");
-    char name[100] = "", location[20] = "end";
+    char name[100] = "", location[20];
     cli_json_text(cli_json_member(codec, "name"), name, sizeof name);
     if (!inner || !index || strcmp(name, "sharding_indexed") != 0) {
         cli_print_named(stdout, codec);
         return;
     }
-    cli_json_text(cli_json_member(configuration, "index_location"), location,
-                  sizeof location);
+    const char *where = cli_json_member(configuration, "index_location");
+    if (!cli_json_text(where, location, sizeof location))
+        snprintf(location, sizeof location, "end");
     printf("sharding_indexed, index at the %s\n%-14sindex   ", location, "");
     print_codecs(index);
     printf("\n%-14schunks  ", "");
@@ -176,7 +179,7 @@ void info_text_array(const info_array *info)
     cli_print_named(stdout, info_member(info, "data_type", "dtype"));
     putchar('\n');
     line_of_shape(info);
-    if (info->array)
+    if (info->array && zlg_array_rank(info->array) > 0)
         lines_of_grid(info->array);
     lines_of_codecs(info);
     label("fill value");

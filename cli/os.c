@@ -43,7 +43,10 @@ static void on_interrupt(int number)
 const int *cli_catch_interrupt(void)
 {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
+    struct sigaction before;
+    /* Whoever started us may want it ignored. */
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
     return &interrupted;
 }
 

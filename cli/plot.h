@@ -98,6 +98,8 @@ typedef struct plot_axis {
     char label[256];
 } plot_axis;
 
+/* Where a value is between two, 0 to 1; their distance may be more than a double holds. */
+double plot_part(double value, double low, double high);
 /* The axis of an array that a selection leaves. Free in any case. */
 zlg_status plot_axis_make(const cli_settings *settings, const cli_node *node,
                           zlg_array *array, const cli_selection *selection, int axis,

@@ -8,6 +8,8 @@
 
 #include "plot.h"
 
+static const double most_days = 4e8; /* a million years */
+
 /* ------------------------------------------------------------------ ticks */
 
 static void tick_text(plot_tick *tick, double step)
@@ -23,11 +25,16 @@ static void tick_text(plot_tick *tick, double step)
         snprintf(tick->text, sizeof tick->text, "%.*f", decimals, tick->value);
 }
 
+double plot_part(double value, double low, double high)
+{
+    return (value / 2 - low / 2) / (high / 2 - low / 2);
+}
+
 int plot_ticks(double low, double high, int n_wanted, plot_tick out[PLOT_MAX_TICKS])
 {
     static const double steps[] = {1, 2, 2.5, 5, 10};
     double span = high - low;
-    if (!(span > 0) || n_wanted < 1)
+    if (!(span > 0) || !isfinite(span) || n_wanted < 1)
         return 0;
     double unit = pow(10, floor(log10(span / n_wanted))), step = 10 * unit;
     for (size_t i = 0; i < CLI_COUNT(steps); i++)
@@ -196,6 +203,9 @@ static void set_times(plot_axis *axis, zlg_dtype dtype, const char *name,
                     plot_time_units(cli_json_member(attributes, "units"),
                                     cli_json_member(attributes, "calendar"), &scale,
                                     &offset, &axis->calendar);
+    double first = axis->values[0] * scale + offset;
+    double last = axis->values[axis->n - 1] * scale + offset;
+    axis->is_time &= fabs(first) < most_days && fabs(last) < most_days;
     for (int64_t i = 0; axis->is_time && i < axis->n; i++)
         axis->values[i] = axis->values[i] * scale + offset;
     if (axis->is_time)

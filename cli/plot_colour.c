@@ -15,7 +15,7 @@ static const uint8_t anchors[][3] = {
 plot_colour plot_colour_of(double part)
 {
     int last = (int)CLI_COUNT(anchors) - 1;
-    double at = (part < 0 ? 0 : part > 1 ? 1 : part) * last;
+    double at = (!(part > 0) ? 0 : part > 1 ? 1 : part) * last;
     int i = at >= last ? last - 1 : (int)at;
     double above = at - i;
     uint8_t mixed[3];

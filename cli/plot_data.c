@@ -179,7 +179,7 @@ static zlg_status read_elements(const cli_settings *settings, zlg_array *array,
     cli_progress_start(&progress, (uint64_t)out->n);
     zlg_call call = cli_progress_call(&progress, settings, (uint64_t)out->n);
     zlg_status status = zlg_array_read(array, &box, &target, &call, err);
-    cli_progress_step(&progress);
+    cli_progress_end(&progress);
     CLI_TRY(status);
     return convert(array, zlg_array_dtype(array), elements, out->n, out->values, err);
 }
@@ -207,8 +207,7 @@ zlg_status plot_data_read(const cli_settings *settings, zlg_array *array,
     zlg_dtype dtype = zlg_array_dtype(array);
     *out = (plot_data){.n = selection->n_elements};
     if (!is_number(dtype))
-        return cli_fail(err, ZLG_UNSUPPORTED, "array %s holds no numbers to draw",
-                        zlg_array_path(array));
+        return cli_fail(err, ZLG_UNSUPPORTED, "only numbers and times can be drawn");
     size_t n_bytes = (size_t)out->n * (dtype.n_bytes + sizeof *out->values);
     uint8_t *elements = cli_block_get((size_t)out->n * dtype.n_bytes);
     out->values = malloc((size_t)out->n * sizeof *out->values + 1);

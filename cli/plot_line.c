@@ -22,18 +22,18 @@ typedef struct drawing {
 
 static double place_x(const drawing *d, double value)
 {
-    double span = d->last - d->first;
-    return d->left + (span != 0 ? (value - d->first) / span : 0.5) * d->width;
+    double part = d->first == d->last ? 0.5 : plot_part(value, d->first, d->last);
+    return d->left + part * d->width;
 }
 
 static double place_y(const drawing *d, double value)
 {
-    return TOP + (1 - (value - d->low) / (d->high - d->low)) * d->height;
+    return TOP + (1 - plot_part(value, d->low, d->high)) * d->height;
 }
 
 static double middle_x(const drawing *d, int64_t a, int64_t b)
 {
-    return place_x(d, (d->axis->values[a] + d->axis->values[b]) / 2);
+    return place_x(d, d->axis->values[a] / 2 + d->axis->values[b] / 2);
 }
 
 /* From half way to the value before to half way to the one behind. */
@@ -99,6 +99,7 @@ void plot_line(plot_canvas *canvas, const char *title, const plot_data *data,
                const plot_axis *axis)
 {
     double margin = 0.04 * (data->high - data->low);
+    margin = isfinite(margin) ? margin : 0;
     bool mirrored = axis->falling && axis->has_coordinates;
     drawing d = {.canvas = canvas,
                  .data = data,

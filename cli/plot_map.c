@@ -61,7 +61,7 @@ static plot_colour colour_below(const drawing *d, int x, int y)
         }
     if (n == 0)
         return PLOT_MISSING;
-    return plot_colour_of((sum / (double)n - d->low) / (d->high - d->low));
+    return plot_colour_of(plot_part(sum / (double)n, d->low, d->high));
 }
 
 static void draw_cells(const drawing *d)
@@ -122,7 +122,7 @@ static void draw_scale(const drawing *d)
     plot_frame(d->canvas, x, TOP, BAR, height);
     int n = plot_ticks(d->low, d->high, height / 50, ticks);
     for (int i = 0; i < n; i++) {
-        double part = (ticks[i].value - d->low) / (d->high - d->low);
+        double part = plot_part(ticks[i].value, d->low, d->high);
         double y = TOP + (1 - part) * height;
         plot_fill(d->canvas, x + BAR + 1, (int)y, 4, 1, PLOT_INK);
         plot_text(d->canvas, x + BAR + 9, y + PLOT_TEXT / 2, PLOT_TEXT, PLOT_LEFT, false,
@@ -143,7 +143,7 @@ static double aspect(const plot_axis *rows, const plot_axis *columns)
         height = fabs(rows->values[rows->n - 1] - rows->values[0]);
     }
     double ratio = width / height;
-    return ratio < 0.8 ? 0.8 : ratio > 4 ? 4 : ratio;
+    return !(ratio > 0.8) ? 0.8 : ratio > 4 ? 4 : ratio;
 }
 
 /* Room for what stands left and right of the map. */

@@ -50,6 +50,7 @@ zlg_call cli_progress_call(cli_progress *progress, const cli_settings *settings,
     if (cli_is_terminal(stderr)) {
         call.poll = poll;
         call.user = progress;
+        poll(progress, 0, 1);
     }
     return call;
 }
@@ -58,6 +59,12 @@ void cli_progress_step(cli_progress *progress)
 {
     progress->n_done += progress->n_piece;
     progress->n_piece = 0;
+    if (cli_is_terminal(stdout))
+        cli_progress_end(progress);
+}
+
+void cli_progress_end(cli_progress *progress)
+{
     if (!progress->drawn)
         return;
     fprintf(stderr, "\r%*s\r", BAR_CELLS + 8, "");

@@ -6,6 +6,12 @@
 
 #include "cli.h"
 
+void cli_print_name(FILE *out, const char *name)
+{
+    for (; *name; name++)
+        putc((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name, out);
+}
+
 void cli_print_count(FILE *out, uint64_t n, const char *one, const char *many)
 {
     fprintf(out, "%" PRIu64 " %s", n, n == 1 ? one : many);
@@ -43,10 +49,12 @@ static void print_configuration(FILE *out, const char *object)
         cli_json_text(at, text, sizeof text);
         if (strcmp(text, "id") == 0)
             continue;
-        fprintf(out, "%s%s ", sign, text);
+        fputs(sign, out);
+        cli_print_name(out, text);
+        putc(' ', out);
         sign = ", ";
         if (cli_json_text(value, text, sizeof text))
-            fputs(text, out);
+            cli_print_name(out, text);
         else
             cli_json_line(out, value);
     }
@@ -59,9 +67,9 @@ void cli_print_named(FILE *out, const char *json)
     char text[200];
     const char *name = cli_json_member(json, "name"), *id = cli_json_member(json, "id");
     if (cli_json_text(json, text, sizeof text)) {
-        fputs(text, out);
+        cli_print_name(out, text);
     } else if (cli_json_text(name ? name : id, text, sizeof text)) {
-        fputs(text, out);
+        cli_print_name(out, text);
         const char *configuration = name ? cli_json_member(json, "configuration") : json;
         if (configuration && *configuration == '{')
             print_configuration(out, configuration);

@@ -1,0 +1,5 @@
+# Ctrl-C ends a read in the way that shells know.
+array3 a '200000, 1000, 1000' '100, 100, 100' '"uint8"'
+timeout --foreground --preserve-status -s INT 0.5 zellige cat --raw a 2>err >/dev/null
+echo "exit $?"
+cat err
