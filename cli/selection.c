@@ -61,7 +61,7 @@ static zlg_status parse_number(parser *p, int64_t *out)
 
 static zlg_status parse_index(parser *p, int axis, int64_t *out)
 {
-    int64_t n = p->shape[axis], i;
+    int64_t n = p->shape[axis], i = 0;
     CLI_TRY(parse_number(p, &i));
     if (i < -n || i >= n)
         return cli_fail(p->err, ZLG_RANGE,

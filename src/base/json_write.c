@@ -55,7 +55,8 @@ zlg_status zlgi_json_write_string(zlgi_buf *out, const char *text, size_t n, zlg
         i += n_code;
         written = i;
     }
-    ZLGI_TRY(zlgi_buf_append(out, p + written, n - written, err));
+    if (written < n)
+        ZLGI_TRY(zlgi_buf_append(out, p + written, n - written, err));
     return zlgi_buf_append(out, "\"", 1, err);
 }
 

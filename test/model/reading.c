@@ -294,7 +294,7 @@ static size_t random_strides(model *m, const choice *c, ptrdiff_t *strides,
         size += gap;
         strides[i] = (ptrdiff_t)size;
         size *= (size_t)shape[i];
-        if (below(m, 3) == 0) {
+        if (below(m, 3) == 0 && shape[i] > 0) {
             *out_first += (size_t)(shape[i] - 1) * (size_t)strides[i];
             strides[i] = -strides[i];
         }
