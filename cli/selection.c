@@ -111,7 +111,7 @@ static zlg_status parse_bound(parser *p, int64_t *number, const int64_t **out)
 /* From the first ":" on. */
 static zlg_status parse_slice(parser *p, int axis, const int64_t *start)
 {
-    int64_t numbers[2];
+    int64_t numbers[2] = {0, 1};
     const int64_t *stop, *step = NULL;
     p->at++;
     CLI_TRY(parse_bound(p, &numbers[0], &stop));
