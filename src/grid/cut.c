@@ -275,6 +275,8 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
     ZLGI_TRY(zlgi_selection_shape(grid, selection, &rank, shape, err));
     if (!zlgi_product(shape, rank, &n) || !zlgi_mul_i64(n, (int64_t)item, &n))
         return zlgi_fail(err, ZLG_LIMIT, "the selection has more than 2^63 bytes");
+    if (!memory && n > 0)
+        return zlgi_fail(err, ZLG_USAGE, "no memory is given for %lld bytes", (long long)n);
     ptrdiff_t own[ZLG_MAX_RANK];
     if (!strides && n > 0) {
         ptrdiff_t stride = (ptrdiff_t)item;
@@ -287,7 +289,8 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
     }
     const ptrdiff_t *step = strides ? strides : own;
     out->rank = grid->rank;
-    out->memory = memory;
+    /* Nothing is placed where there are no bytes, but addresses are counted from it. */
+    out->memory = memory ? memory : (uint8_t *)out;
     out->points = false;
     if (selection->kind == ZLG_POINTS || selection->kind == ZLG_MASK) {
         out->point_stride = step[0];
@@ -326,11 +329,15 @@ static int64_t element_at(const zlgi_use_axis *axis, int64_t k)
     return axis->list ? axis->list[k] - axis->base : axis->start + k * axis->step;
 }
 
+/* True when arithmetic tells the touched chunks, and no table is needed. */
+static bool is_computed(const zlgi_use_axis *axis, const zlgi_grid_axis *grid)
+{
+    return !axis->list && (grid->chunk || axis->step == 1);
+}
+
 size_t zlgi_touched_room(const zlgi_use_axis *axis, const zlgi_grid_axis *grid)
 {
-    if (!axis->list && grid->chunk)
-        return 0;
-    return (size_t)ZLGI_MIN(axis->count, grid->n_chunks);
+    return is_computed(axis, grid) ? 0 : (size_t)ZLGI_MIN(axis->count, grid->n_chunks);
 }
 
 zlgi_touched zlgi_touched_make(const zlgi_use_axis *axis, const zlgi_grid_axis *grid,
@@ -339,15 +346,15 @@ zlgi_touched zlgi_touched_make(const zlgi_use_axis *axis, const zlgi_grid_axis *
     zlgi_touched touched = {.start = axis->start, .step = axis->step};
     if (axis->count == 0)
         return touched;
-    if (!axis->list && grid->chunk) {
-        if (axis->step > grid->chunk && axis->count > 1) {
+    if (is_computed(axis, grid)) {
+        if (grid->chunk && axis->step > grid->chunk && axis->count > 1) {
             touched.chunk = grid->chunk;
             touched.n = axis->count;
             return touched;
         }
-        touched.first = axis->start / grid->chunk;
-        int64_t last = axis->start + (axis->count - 1) * axis->step;
-        touched.n = last / grid->chunk - touched.first + 1;
+        int64_t last = element_at(axis, axis->count - 1);
+        touched.first = zlgi_grid_find(grid, axis->start);
+        touched.n = zlgi_grid_find(grid, last) - touched.first + 1;
         return touched;
     }
     for (int64_t k = 0; k < axis->count;) {
@@ -402,10 +409,12 @@ static inline ptrdiff_t cut_axis(const zlgi_use_axis *axis, int64_t start, int64
                       ? ceil_div(start + length - axis->start, axis->step)
                       : 0;
     end = ZLGI_MIN(end, axis->count);
-    out->count = end > first ? end - first : 0;
-    out->start = axis->start + first * axis->step - start;
     out->list = out->place = NULL;
     out->base = 0;
+    out->count = end > first ? end - first : 0;
+    if (out->count == 0)
+        return 0;
+    out->start = axis->start + first * axis->step - start;
     return first * axis->stride;
 }
 
