@@ -63,9 +63,9 @@ PyObject *core_open_array(PyObject *module, PyObject *const *args, Py_ssize_t n_
     if (status != ZLG_OK)
         return core_raise(&err);
     return core_array_wrap(state, args[0], store, handle, read_only != 0);
-/* -------------------------------------------------------------------- type of elements */
+}
 
-/* ---------------------------------------------------------------------- type of elements */
+/* --------------------------------------------------------------------- type of elements */
 
 static PyObject *describe(const core_array *self, const zlg_dtype *dtype, int *path,
                           int depth);

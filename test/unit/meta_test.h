@@ -68,7 +68,7 @@ static inline const zlgi_json *document(const member *base, const char *name,
     zlgi_buf text;
     zlgi_buf_init(&text, &zlgi_default_alloc);
     const char *separator = "{";
-    bool is_new = name != NULL;
+    bool is_new = name != NULL && value != NULL;
     for (const member *m = base; m->name; m++) {
         bool is_it = name && strcmp(m->name, name) == 0;
         is_new = is_new && !is_it;
