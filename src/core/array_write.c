@@ -60,8 +60,8 @@ static zlg_status make_views(const zlg_array *array, const zlg_selection *select
         if (offsets[i] < 0 || offsets[i + 1] < offsets[i])
             return zlgi_fail(err, ZLG_USAGE, "offset %lld is smaller than the one before",
                              (long long)i + 1);
-        views[i] = (zlgi_view){.data = bytes + offsets[i],
-                               .n = (size_t)(offsets[i + 1] - offsets[i])};
+        size_t n_text = (size_t)(offsets[i + 1] - offsets[i]);
+        views[i] = (zlgi_view){.data = n_text ? bytes + offsets[i] : NULL, .n = n_text};
     }
     return ZLG_OK;
 }

@@ -37,7 +37,7 @@ zlg_status zlgi_fetch(zlgi_worker *worker, const zlgi_range *range, uint64_t off
     if (!memory && range->object->view)
         memory = range->object->view + range->offset;
     if (!memory) {
-        ZLGI_TRY(zlgi_buf_reserve(buf, n, false, err));
+        ZLGI_TRY(zlgi_buf_reserve(buf, ZLGI_MAX(n, 1), false, err)); /* never NULL */
         *out = buf->data;
         return zlgi_fetch_into(worker, range, offset, n, buf->data, err);
     }
@@ -69,10 +69,10 @@ zlg_status zlgi_fetch_all(zlgi_worker *worker, const zlgi_range *range, size_t l
         worker->stats.n_bytes_read += got;
         n += got;
         buf->n = n;
-        if (n < capacity)
-            break;
         if (n > limit)
             return zlgi_fail(err, ZLG_LIMIT, "more bytes stored than encoded_bytes");
+        if (n < capacity)
+            break;
         capacity *= 2;
     }
     *out = (zlgi_bytes){.data = buf->data, .n = n};

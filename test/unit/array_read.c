@@ -1,0 +1,164 @@
+/* Reads at the edges: elements of no bytes, arrays of no axes, and objects that pass a
+ * limit whether or not the store tells their size. */
+#define _GNU_SOURCE
+#include "fault/fault.h"
+#include "store/folder.h"
+
+typedef struct fixture {
+    test_folder folder;
+    zlg_ctx *ctx;
+    zlg_store *stores[2]; /* files, memory */
+} fixture;
+
+static void open_fixture(fixture *f, const zlg_limits *limits)
+{
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    options.n_threads = 3;
+    if (limits)
+        options.limits = *limits;
+    test_folder_make(&f->folder);
+    MUST(zlg_ctx_new(&options, &f->ctx, err_));
+    MUST(zlg_store_open_fs(f->ctx, f->folder.path, NULL, &f->stores[0], err_));
+    MUST(zlg_store_open_memory(f->ctx, &f->stores[1], err_));
+}
+
+static void close_fixture(fixture *f)
+{
+    zlg_store_close(f->stores[0]);
+    zlg_store_close(f->stores[1]);
+    zlg_ctx_close(f->ctx);
+    test_folder_remove(&f->folder);
+}
+
+/* ------------------------------------------------------------------ no bytes */
+
+static void read_nothing(zlg_array *array, void *memory)
+{
+    static const int64_t rows[] = {3, 0, 1}, columns[] = {5, 0, 0};
+    static const int64_t *const coordinates[] = {rows, columns};
+    static const uint8_t mask[24] = {[5] = 1, [20] = 1};
+    const zlg_axis axes[2] = {{.list = rows, .count = 3},
+                              {.start = 5, .step = -2, .count = 3}};
+    const zlg_selection selections[] = {
+        {.kind = ZLG_BOX, .rank = 2, .axes = axes},
+        {.kind = ZLG_BOX, .rank = 2},
+        {.kind = ZLG_POINTS, .rank = 2, .coordinates = coordinates, .n_points = 3},
+        {.kind = ZLG_MASK, .rank = 2, .mask = mask}};
+    zlg_read reads[ZLGI_COUNT(selections)];
+    for (size_t i = 0; i < ZLGI_COUNT(selections); i++) {
+        reads[i] = (zlg_read){
+            .array = array, .selection = &selections[i], .target = {.data = memory}};
+        MUST(zlg_read_many(&reads[i], 1, NULL, err_));
+    }
+    MUST(zlg_read_many(reads, ZLGI_COUNT(reads), NULL, err_));
+}
+
+static void test_elements_of_no_bytes(void **state)
+{
+    (void)state;
+    fixture f;
+    uint8_t memory = 7;
+    open_fixture(&f, NULL);
+    for (int i = 0; i < 2; i++) {
+        zlg_array *array;
+        put_text(f.stores[i], ".zarray",
+                 "{\"zarr_format\":2,\"shape\":[4,6],\"chunks\":[2,3],\"dtype\":\"|S0\","
+                 "\"fill_value\":null,\"order\":\"C\",\"filters\":null,"
+                 "\"compressor\":null}");
+        put_text(f.stores[i], "0.0", "");
+        MUST(zlg_array_open(f.stores[i], "", NULL, &array, err_));
+        read_nothing(array, &memory);
+        read_nothing(array, NULL);
+        MUST(zlg_array_write(array, NULL, NULL, NULL, NULL, err_));
+        zlg_array_close(array);
+    }
+    assert_int_equal(memory, 7);
+    close_fixture(&f);
+}
+
+static void test_texts_of_no_bytes(void **state)
+{
+    (void)state;
+    fixture f;
+    int64_t offsets[5] = {0};
+    open_fixture(&f, NULL);
+    for (int i = 0; i < 2; i++) {
+        zlg_varlen texts;
+        zlg_array *array = put_array(f.stores[i], "", "[4]", "\"string\"", REGULAR("[3]"),
+                                     "\"fill\"", "[{\"name\":\"vlen-utf8\"}," ZSTD "]");
+        MUST(zlg_array_write_varlen(array, NULL, offsets, NULL, NULL, err_));
+        MUST(zlg_array_read_varlen(array, NULL, &texts, NULL, err_));
+        assert_int_equal(texts.n, 4);
+        assert_memory_equal(texts.offsets, offsets, sizeof offsets);
+        zlg_varlen_free(&texts);
+        zlg_array_close(array);
+    }
+    close_fixture(&f);
+}
+
+/* ------------------------------------------------------------------ no axes */
+
+static void test_no_axes(void **state)
+{
+    (void)state;
+    static const char *const chains[] = {"[" LITTLE "]", "[" BIG "," ZSTD "]",
+                                         "[" SHARD("[]", "[" LITTLE "]") "]"};
+    static const uint8_t mask[1] = {1};
+    const zlg_selection selections[] = {{.kind = ZLG_BOX},
+                                        {.kind = ZLG_POINTS, .n_points = 1},
+                                        {.kind = ZLG_MASK, .mask = mask},
+                                        {.kind = ZLG_BLOCKS}};
+    fixture f;
+    open_fixture(&f, NULL);
+    for (size_t i = 0; i < 2 * ZLGI_COUNT(chains); i++) {
+        uint32_t value = 0x01020304, out = 0;
+        zlg_array *array = put_array(f.stores[i % 2], "", "[]", "\"uint32\"", REGULAR("[]"),
+                                     "9", chains[i / 2]);
+        for (int written = 0; written < 2; written++) {
+            for (size_t k = 0; k < ZLGI_COUNT(selections); k++) {
+                zlg_target target = {.data = &out};
+                MUST(zlg_array_read(array, &selections[k], &target, NULL, err_));
+                assert_int_equal(out, written ? value : 9);
+            }
+            MUST(zlg_array_write(array, NULL, &value, NULL, NULL, err_));
+        }
+        MUST(zlg_store_delete(f.stores[i % 2], "c", err_));
+        zlg_array_close(array);
+    }
+    close_fixture(&f);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static void test_objects_above_the_limit(void **state)
+{
+    (void)state;
+    fixture f;
+    uint8_t data[400];
+    const zlg_limits limits = {.encoded_bytes = 100};
+    open_fixture(&f, &limits);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i >> 3);
+    for (int i = 0; i < 2; i++) {
+        zlg_error err = {0};
+        zlg_array *array = put_array(f.stores[i], "", "[400]", "\"uint8\"",
+                                     REGULAR("[400]"), "0", "[" LITTLE "," CRC "]");
+        MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+        zlg_target target = {.data = data};
+        assert_int_equal(zlg_array_read(array, NULL, &target, NULL, &err), ZLG_LIMIT);
+        assert_non_null(strstr(err.message, "encoded_bytes"));
+        zlg_array_close(array);
+    }
+    close_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elements_of_no_bytes),
+        cmocka_unit_test(test_texts_of_no_bytes),
+        cmocka_unit_test(test_no_axes),
+        cmocka_unit_test(test_objects_above_the_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
