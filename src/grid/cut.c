@@ -43,6 +43,31 @@ static zlg_status block_range(const zlgi_grid_axis *grid, const zlg_axis *block,
     return ZLG_OK;
 }
 
+static zlg_status outside(zlg_error *err, int i_axis, int64_t index, int64_t length)
+{
+    return zlgi_fail(err, ZLG_RANGE, "axis %d: index %lld is outside 0..%lld", i_axis,
+                     (long long)index, (long long)length - 1);
+}
+
+/* A range inside the axis. Whoever makes memory for its elements first asks this. */
+static zlg_status check_range(const zlg_axis *axis, int i_axis, int64_t length,
+                              zlg_error *err)
+{
+    int64_t last;
+    if (axis->count < 0)
+        return zlgi_fail(err, ZLG_USAGE, "axis %d: negative count", i_axis);
+    if (axis->count == 0 || axis->list)
+        return ZLG_OK;
+    if (axis->step == 0)
+        return zlgi_fail(err, ZLG_USAGE, "axis %d: step 0", i_axis);
+    if (!zlgi_mul_i64(axis->count - 1, axis->step, &last) ||
+        !zlgi_add_i64(last, axis->start, &last))
+        last = -1;
+    if (axis->start < 0 || axis->start >= length)
+        return outside(err, i_axis, axis->start, length);
+    return last < 0 || last >= length ? outside(err, i_axis, last, length) : ZLG_OK;
+}
+
 static zlg_status get_axis(const zlgi_grid *grid, const zlg_selection *selection, int i,
                            zlg_axis *out, zlg_error *err)
 {
@@ -53,9 +78,7 @@ static zlg_status get_axis(const zlgi_grid *grid, const zlg_selection *selection
     if (selection->kind == ZLG_BLOCKS)
         return block_range(&grid->axis[i], &selection->axes[i], i, out, err);
     *out = selection->axes[i];
-    if (out->count < 0)
-        return zlgi_fail(err, ZLG_USAGE, "axis %d: negative count", i);
-    return ZLG_OK;
+    return check_range(out, i, grid->axis[i].length, err);
 }
 
 static int64_t mask_count(const uint8_t *mask, int64_t n)
@@ -122,12 +145,6 @@ static int compare_entries(const void *a, const void *b)
     if (x->index != y->index)
         return x->index < y->index ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
-}
-
-static zlg_status outside(zlg_error *err, int i_axis, int64_t index, int64_t length)
-{
-    return zlgi_fail(err, ZLG_RANGE, "axis %d: index %lld is outside 0..%lld", i_axis,
-                     (long long)index, (long long)length - 1);
 }
 
 /* A list with one constant positive difference is a range: no table, no search. */
@@ -197,20 +214,10 @@ static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i
         out->step = axis->count > 1 ? axis->list[1] - axis->list[0] : 1;
         return ZLG_OK;
     }
-    if (axis->step == 0)
-        return zlgi_fail(err, ZLG_USAGE, "axis %d: step 0", i_axis);
-    int64_t last;
-    if (!zlgi_mul_i64(axis->count - 1, axis->step, &last) ||
-        !zlgi_add_i64(last, axis->start, &last))
-        last = -1;
-    if (axis->start < 0 || axis->start >= grid->length)
-        return outside(err, i_axis, axis->start, grid->length);
-    if (last < 0 || last >= grid->length)
-        return outside(err, i_axis, last, grid->length);
     if (axis->count == 1)
         out->step = 1;
     if (out->step < 0) {
-        out->start = last;
+        out->start += (axis->count - 1) * out->step;
         out->step = -out->step;
         use->memory += (axis->count - 1) * stride;
         out->stride = -stride;

@@ -152,6 +152,22 @@ static void test_objects_above_the_limit(void **state)
     close_fixture(&f);
 }
 
+/* A selection that lies outside says so, however much memory it would take. */
+static void test_far_outside(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f, NULL);
+    zlg_array *array = put_array(f.stores[1], "", "[4]", "\"string\"", REGULAR("[3]"),
+                                 "\"\"", "[{\"name\":\"vlen-utf8\"}]");
+    const zlg_axis axis = {.step = 1, .count = INT64_C(1) << 50};
+    const zlg_selection box = {.kind = ZLG_BOX, .rank = 1, .axes = &axis};
+    zlg_varlen texts;
+    assert_int_equal(zlg_array_read_varlen(array, &box, &texts, NULL, NULL), ZLG_RANGE);
+    zlg_array_close(array);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_texts_of_no_bytes),
         cmocka_unit_test(test_no_axes),
         cmocka_unit_test(test_objects_above_the_limit),
+        cmocka_unit_test(test_far_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
