@@ -4,6 +4,7 @@
  */
 #include "core/core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct member {
@@ -18,6 +19,10 @@ typedef struct member_list {
     bool recursive;
     int64_t n_seen;
     zlg_error *err;
+    /* The directory at hand: one for all levels, since hierarchies may be deep and stacks
+     * small. Paths relative to the group start at n_base. */
+    char path[ZLGI_NAME_MAX];
+    size_t n_base;
 } member_list;
 
 static zlg_status add_member(member_list *list, const char *path, zlg_node kind)
@@ -54,57 +59,63 @@ static int add_name(void *user, const char *name, int is_prefix, uint64_t n_byte
 
 /* What a directory is. A broken document still makes a member; a directory without one
  * does not, nor does one that cannot be looked into. */
-static zlg_status look_at(member_list *list, const char *full, bool *is_member,
-                          zlg_node *kind)
+static zlg_status look_at(member_list *list, bool *is_member, zlg_node *kind)
 {
     zlgi_node_documents documents;
     zlgi_arena arena;
     zlgi_arena_init(&arena, list->group->store->alloc);
     zlg_status status =
-        zlgi_node_load(list->group->store, full, list->group->meta.zarr_format, &arena,
-                       &documents, list->err);
+        zlgi_node_load(list->group->store, list->path, list->group->meta.zarr_format,
+                       &arena, &documents, list->err);
     zlgi_arena_reset(&arena);
     *kind = documents.kind;
     *is_member = status != ZLG_NOT_FOUND && !(status == ZLG_OK && *kind == ZLG_NODE_NONE);
     return status == ZLG_IO || status == ZLG_NO_MEMORY ? status : ZLG_OK;
 }
 
-static zlg_status walk(member_list *list, const char *below);
+static zlg_status walk(member_list *list);
 
-static zlg_status visit(member_list *list, const char *below, const char *name)
+static zlg_status visit(member_list *list, const char *name)
 {
-    char path[ZLGI_NAME_MAX], full[ZLGI_NAME_MAX];
+    size_t n = strlen(list->path);
     bool is_member;
     zlg_node kind;
-    if (zlgi_join(below, name, path, NULL) != ZLG_OK ||
-        zlgi_join(list->group->path, path, full, NULL) != ZLG_OK)
+    if (n + 1 + strlen(name) >= sizeof list->path)
         return ZLG_OK; /* too deep to be opened: links that lead round */
-    ZLGI_TRY(look_at(list, full, &is_member, &kind));
-    if (!is_member)
-        return ZLG_OK;
-    ZLGI_TRY(add_member(list, path, kind));
-    return list->recursive && kind == ZLG_NODE_GROUP ? walk(list, path) : ZLG_OK;
+    snprintf(list->path + n, sizeof list->path - n, "%s%s", n ? "/" : "", name);
+    zlg_status status = look_at(list, &is_member, &kind);
+    if (status == ZLG_OK && is_member)
+        status = add_member(list, list->path + list->n_base, kind);
+    if (status == ZLG_OK && is_member && list->recursive && kind == ZLG_NODE_GROUP)
+        status = walk(list);
+    list->path[n] = '\0';
+    return status;
 }
 
-static zlg_status walk(member_list *list, const char *below)
+static zlg_status walk(member_list *list)
 {
-    char prefix[ZLGI_NAME_MAX];
     zlg_store *store = list->group->store;
     zlgi_buf names;
-    ZLGI_TRY(zlgi_join(list->group->path, below, prefix, list->err));
-    if (!*below)
-        prefix[strlen(list->group->path)] = 0;
     zlgi_buf_init(&names, store->alloc);
     name_list found = {.arena = list->arena, .names = &names, .err = list->err};
     zlg_status status =
-        store->class->list(store, prefix, true, add_name, &found, list->err);
+        store->class->list(store, list->path, true, add_name, &found, list->err);
     if (status == ZLG_OK)
         status = found.status;
     const char **name = (const char **)(void *)names.data;
     for (size_t i = 0; i < names.n / sizeof *name && status == ZLG_OK; i++)
-        status = visit(list, below, name[i]);
+        status = visit(list, name[i]);
     zlgi_buf_reset(&names);
     return status == ZLG_NOT_FOUND ? ZLG_OK : status;
+}
+
+static zlg_status walk_store(member_list *list)
+{
+    const char *path = list->group->path;
+    ZLGI_TRY(zlgi_join(path, "", list->path, list->err)); /* "" or "path/" */
+    list->n_base = strlen(list->path);
+    list->path[strlen(path)] = '\0';
+    return walk(list);
 }
 
 /* ------------------------------------------------------------------ from the map */
@@ -186,7 +197,7 @@ static int compare_members(const void *a, const void *b)
 static zlg_status collect(member_list *list)
 {
     if (!list->group->hierarchy)
-        return walk(list, "");
+        return walk_store(list);
     ZLGI_TRY(walk_map(list));
     if (list->members.n > 0)
         qsort(list->members.data, list->members.n / sizeof(member), sizeof(member),
