@@ -144,7 +144,7 @@ def measure(store: Path, values: np.ndarray) -> None:
     for name, run, n_bytes, n_pieces in tasks:
         seconds = best(run)
         pieces = f"{n_pieces / seconds:>18,.0f}" if n_pieces else f"{'':>18}"
-        print(f"  {name:<34}{seconds:>10.4f}{n_bytes / seconds / 1e6:>10,.0f}{pieces}")
+        print(f"  {name:<34}{seconds:>10.4f}{n_bytes / seconds / 1e6:>10,.1f}{pieces}")
     same(out, long, "the timed array")
 
 
