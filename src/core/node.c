@@ -84,7 +84,8 @@ static zlg_status look_for_old(zlg_store *store, const char *path, zlg_error *er
         char key[ZLGI_NAME_MAX];
         zlgi_object object = {.n_bytes = ZLGI_SIZE_UNKNOWN};
         ZLGI_TRY(zlgi_join(path, old[i].name, key, err));
-        if (store->class->open(store, key, 0, &object, NULL) != ZLG_OK)
+        /* With a look at it: a directory may have that name. */
+        if (store->class->open(store, key, ZLGI_OPEN_STAT, &object, NULL) != ZLG_OK)
             continue;
         store->class->release(store, &object);
         return zlgi_fail(err, ZLG_UNSUPPORTED, "%s is %s, which is not read", key,
