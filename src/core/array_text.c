@@ -151,12 +151,14 @@ typedef struct stored_count {
 static int count_object(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
     stored_count *count = user;
+    const zlgi_array_meta *meta = &count->array->meta;
     int64_t coordinates[ZLG_MAX_RANK];
-    if (!is_prefix && zlgi_key_read(&count->array->meta.key_encoding,
-                                    count->array->meta.rank, name, coordinates)) {
-        count->n_objects++;
-        count->n_bytes += n_bytes;
-    }
+    bool counts =
+        !is_prefix && zlgi_key_read(&meta->key_encoding, meta->rank, name, coordinates);
+    for (int i = 0; i < meta->rank && counts; i++)
+        counts = coordinates[i] < meta->grid.axis[i].n_chunks;
+    count->n_objects += counts;
+    count->n_bytes += counts ? n_bytes : 0;
     return 0;
 }
 
