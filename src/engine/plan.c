@@ -133,18 +133,46 @@ static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlgi_buf *records
     return ZLG_OK;
 }
 
-static uint32_t first_with_source(const zlgi_plan *plan, uint32_t i_request)
+/* The first request with each source, by the address of the source: a call may read many
+ * arrays, each of them many times. */
+typedef struct source_table {
+    uint32_t *slots; /* number of a request and 1; 0: free */
+    size_t n_slots;  /* power of two, at least twice the requests */
+} source_table;
+
+static zlg_status make_table(zlgi_plan *plan, source_table *out, zlg_error *err)
 {
-    for (uint32_t i = 0; i < i_request; i++)
-        if (plan->requests[i].source == plan->requests[i_request].source)
-            return i;
-    return i_request;
+    size_t n = 2;
+    while (n < 2 * plan->n_requests)
+        n *= 2;
+    out->n_slots = n;
+    out->slots = zlgi_arena_get(&plan->arena, n * sizeof *out->slots);
+    if (!out->slots)
+        return zlgi_no_memory(err, n * sizeof *out->slots);
+    memset(out->slots, 0, n * sizeof *out->slots);
+    return ZLG_OK;
+}
+
+static uint32_t first_with_source(const zlgi_plan *plan, const source_table *table,
+                                  uint32_t i_request)
+{
+    const zlgi_source *source = plan->requests[i_request].source;
+    uint64_t hash = (uint64_t)(uintptr_t)source * UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t i = (size_t)(hash >> 32);; i++) {
+        uint32_t *slot = &table->slots[i & (table->n_slots - 1)];
+        if (*slot == 0)
+            *slot = i_request + 1;
+        if (plan->requests[*slot - 1].source == source)
+            return *slot - 1;
+    }
 }
 
 static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *err)
 {
+    source_table table;
+    ZLGI_TRY(make_table(plan, &table, err));
     for (uint32_t i = 0; i < plan->n_requests; i++) {
-        zlgi_record record = {.request = i, .source = first_with_source(plan, i)};
+        zlgi_record record = {.request = i, .source = first_with_source(plan, &table, i)};
         ZLGI_TRY(check_grid(&plan->requests[i].source->grid, err));
         zlg_status status = plan->uses[i].points ? add_points(plan, record, records, err)
                                                  : add_box(plan, record, records, err);
