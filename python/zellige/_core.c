@@ -192,13 +192,16 @@ static int execute(PyObject *module)
         return -1;
     state->empty = PyObject_GetAttrString(numpy, "empty");
     state->zeros = PyObject_GetAttrString(numpy, "zeros");
+    state->ndarray = PyObject_GetAttrString(numpy, "ndarray");
     Py_DECREF(numpy);
     state->no_index = PyTuple_New(0);
     state->store_type = add_type(module, &core_store_spec);
     state->array_type = add_type(module, &core_array_spec);
     state->group_type = add_type(module, &core_group_spec);
-    if (state->empty == NULL || state->zeros == NULL || state->no_index == NULL ||
-        state->store_type == NULL || state->array_type == NULL || state->group_type == NULL)
+    state->memory_type = add_type(module, &core_memory_spec);
+    if (state->empty == NULL || state->zeros == NULL || state->ndarray == NULL ||
+        state->no_index == NULL || state->store_type == NULL || state->array_type == NULL ||
+        state->group_type == NULL || state->memory_type == NULL)
         return -1;
     return add_tables(module);
 }
@@ -209,8 +212,10 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->store_type);
     Py_VISIT(state->array_type);
     Py_VISIT(state->group_type);
+    Py_VISIT(state->memory_type);
     Py_VISIT(state->empty);
     Py_VISIT(state->zeros);
+    Py_VISIT(state->ndarray);
     Py_VISIT(state->numpy_dtype);
     Py_VISIT(state->no_index);
     return 0;
@@ -222,8 +227,10 @@ static int clear(PyObject *module)
     Py_CLEAR(state->store_type);
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->group_type);
+    Py_CLEAR(state->memory_type);
     Py_CLEAR(state->empty);
     Py_CLEAR(state->zeros);
+    Py_CLEAR(state->ndarray);
     Py_CLEAR(state->numpy_dtype);
     Py_CLEAR(state->no_index);
     return 0;
@@ -233,6 +240,7 @@ static void release(void *module)
 {
     core_state *state = core_state_of(module);
     clear(module);
+    core_pool_reset(&state->pool);
     if (state->ctx != NULL)
         zlg_ctx_close(state->ctx);
     state->ctx = NULL;

@@ -30,13 +30,23 @@
         PyEval_RestoreThread(core_thread_);                                                \
     } while (0)
 
+/* The memory of results: _core_memory.c. */
+enum { CORE_MAX_EMPTY = 2 };
+typedef struct core_region core_region;
+typedef struct core_pool {
+    core_region *regions; /* those that may have room */
+    core_region *empty[CORE_MAX_EMPTY];
+    size_t n_empty;
+} core_pool;
+
 /* What the module owns. One context serves the process; it is made on first use. */
 typedef struct core_state {
     zlg_ctx *ctx;
-    PyObject *store_type, *array_type, *group_type;
-    PyObject *empty, *zeros; /* of numpy */
-    PyObject *numpy_dtype;   /* zellige.dtype.numpy_dtype; NULL before first use */
-    PyObject *no_index;      /* () */
+    core_pool pool;
+    PyObject *store_type, *array_type, *group_type, *memory_type;
+    PyObject *empty, *zeros, *ndarray; /* of numpy */
+    PyObject *numpy_dtype; /* zellige.dtype.numpy_dtype; NULL before first use */
+    PyObject *no_index;    /* () */
 } core_state;
 
 /* Objects keep the module alive, and by it the state. */
@@ -86,9 +96,10 @@ void core_delete(PyObject *self);
 
 /* ------------------------------------------------------------------ types
  * They cannot be called: functions of the module make objects of their subclasses. */
-extern PyType_Spec core_store_spec; /* _core_store.c */
-extern PyType_Spec core_array_spec; /* _core_array.c */
-extern PyType_Spec core_group_spec; /* _core_group.c */
+extern PyType_Spec core_store_spec;  /* _core_store.c */
+extern PyType_Spec core_array_spec;  /* _core_array.c */
+extern PyType_Spec core_group_spec;  /* _core_group.c */
+extern PyType_Spec core_memory_spec; /* _core_memory.c */
 
 PyObject *core_open_store(PyObject *module, PyObject *args);
 PyObject *core_open_array(PyObject *module, PyObject *const *args, Py_ssize_t n_args);
@@ -114,6 +125,13 @@ bool core_call_make(core_call *call, PyObject *timeout);
 void core_call_enter(core_call *call);
 /* False with an exception set when the call failed, or a signal's handler raised in it. */
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);
+
+/* ------------------------------------------------------------------ _core_memory.c
+ * An object that exports n_bytes for writing, aligned to a page. NULL without an exception
+ * where NumPy's own memory is as good, or none is left. */
+PyObject *core_memory_new(PyObject *module, size_t n_bytes, void **out_data);
+/* When no memory is out any more. */
+void core_pool_reset(core_pool *pool);
 
 /* ------------------------------------------------------------------ _core_select.c */
 typedef struct core_pick {

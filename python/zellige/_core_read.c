@@ -1,8 +1,8 @@
 /*
  * Reading: one selection or many, into fresh NumPy arrays or the caller's. Every fixed-size
  * read of a call goes to the engine at once; variable-length results come back as offsets
- * and bytes and become Python objects here. NumPy is met only as numpy.empty and through
- * the buffer protocol.
+ * and bytes and become Python objects here. NumPy is met only as numpy.empty, as ndarray
+ * over memory of ours, and through the buffer protocol.
  */
 #include "_core.h"
 
@@ -13,7 +13,8 @@ typedef struct read_job {
     core_pick pick;
     PyObject *out;    /* the caller's array, borrowed; or NULL */
     PyObject *result; /* where the engine writes: `out` or a fresh array */
-    Py_buffer view;   /* of result */
+    void *data;       /* of result */
+    Py_buffer view;   /* of result, where `data` comes from that */
     bool has_view;
     bool is_placed; /* the strides of the selection are those of `view` */
 } read_job;
@@ -52,24 +53,70 @@ static bool same_shape(PyObject *out, PyObject *shape)
     return equal > 0 || refuse_out("its shape is not that of the selection");
 }
 
-static PyObject *fresh(core_array *array, PyObject *shape, PyObject *dtype)
+static bool job_view(read_job *job)
 {
+    if (PyObject_GetBuffer(job->result, &job->view, PyBUF_STRIDES | PyBUF_WRITABLE) < 0)
+        return false;
+    job->has_view = true;
+    job->data = job->view.buf;
+    return true;
+}
+
+static void job_drop(read_job *job)
+{
+    if (job->has_view)
+        PyBuffer_Release(&job->view);
+    job->has_view = false;
+    Py_CLEAR(job->result);
+}
+
+/* Bytes of the elements of a shape; SIZE_MAX where they are too many to count. */
+static size_t n_bytes_of(PyObject *shape, size_t n_bytes_element)
+{
+    size_t n_bytes = n_bytes_element;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(shape); i++) {
+        size_t n = PyLong_AsSize_t(PyTuple_GetItem(shape, i));
+        if (n == SIZE_MAX || __builtin_mul_overflow(n_bytes, n, &n_bytes)) {
+            PyErr_Clear(); /* of a length that is none: NumPy will say so */
+            return SIZE_MAX;
+        }
+    }
+    return n_bytes;
+}
+
+static bool refuse_size(bool too_big)
+{
+    PyErr_Clear();
+    zlg_error err = {.status = too_big ? ZLG_LIMIT : ZLG_NO_MEMORY};
+    snprintf(err.message, sizeof err.message, "there is no memory for so large a result");
+    core_raise(&err);
+    return false;
+}
+
+/* A new array for the result. */
+static bool job_fresh(read_job *job, PyObject *dtype)
+{
+    core_array *array = job->array;
     core_state *state = core_state_of(array->module);
+    PyObject *shape = job->pick.shape;
+    PyObject *memory = core_memory_new(
+        array->module, n_bytes_of(shape, array->n_bytes_element), &job->data);
+    if (memory != NULL) {
+        job->result =
+            PyObject_CallFunctionObjArgs(state->ndarray, shape, dtype, memory, NULL);
+        Py_DECREF(memory);
+        return job->result != NULL;
+    }
     /* NumPy widens texts of no characters to one: nothing would fill that. */
     PyObject *make = array->n_bytes_element > 0 ? state->empty : state->zeros;
-    PyObject *result = PyObject_CallFunctionObjArgs(make, shape, dtype, NULL);
-    if (result != NULL)
-        return result;
+    job->result = PyObject_CallFunctionObjArgs(make, shape, dtype, NULL);
+    if (job->result != NULL)
+        return job_view(job);
     bool too_big =
         PyErr_ExceptionMatches(PyExc_ValueError); /* more than can be addressed */
-    if (too_big || PyErr_ExceptionMatches(PyExc_MemoryError)) {
-        PyErr_Clear();
-        zlg_error err = {.status = too_big ? ZLG_LIMIT : ZLG_NO_MEMORY};
-        snprintf(err.message, sizeof err.message,
-                 "there is no memory for so large a result");
-        core_raise(&err);
-    }
-    return NULL;
+    if (too_big || PyErr_ExceptionMatches(PyExc_MemoryError))
+        refuse_size(too_big);
+    return false;
 }
 
 static bool job_make(read_job *job, core_array *array, PyObject *key, PyObject *out)
@@ -85,12 +132,12 @@ static bool job_make(read_job *job, core_array *array, PyObject *key, PyObject *
     }
     if (array->is_varlen)
         return true;
-    job->result = job->out != NULL ? Py_NewRef(out) : fresh(array, job->pick.shape, dtype);
-    if (job->result == NULL ||
-        PyObject_GetBuffer(job->result, &job->view, PyBUF_STRIDES | PyBUF_WRITABLE) < 0)
+    if (job->out == NULL)
+        return job_fresh(job, dtype);
+    job->result = Py_NewRef(out);
+    if (!job_view(job))
         return false;
-    job->has_view = true;
-    if (job->out == NULL || PyBuffer_IsContiguous(&job->view, 'C'))
+    if (PyBuffer_IsContiguous(&job->view, 'C'))
         return true;
     if (job->pick.is_box) {
         core_pick_place(&job->pick, &job->view);
@@ -98,22 +145,13 @@ static bool job_make(read_job *job, core_array *array, PyObject *key, PyObject *
         return true;
     }
     /* Scattered selections into scattered memory go by way of a fresh array. */
-    PyBuffer_Release(&job->view);
-    job->has_view = false;
-    Py_DECREF(job->result);
-    job->result = fresh(array, job->pick.shape, dtype);
-    if (job->result == NULL ||
-        PyObject_GetBuffer(job->result, &job->view, PyBUF_STRIDES | PyBUF_WRITABLE) < 0)
-        return false;
-    job->has_view = true;
-    return true;
+    job_drop(job);
+    return job_fresh(job, dtype);
 }
 
 static void job_reset(read_job *job)
 {
-    if (job->has_view)
-        PyBuffer_Release(&job->view);
-    Py_CLEAR(job->result);
+    job_drop(job);
     core_pick_reset(&job->pick);
 }
 
@@ -121,7 +159,7 @@ static zlg_read job_request(const read_job *job)
 {
     return (zlg_read){.array = job->array->handle,
                       .selection = &job->pick.selection,
-                      .target = {.data = job->view.buf,
+                      .target = {.data = job->data,
                                  .strides = job->is_placed ? job->pick.strides : NULL}};
 }
 

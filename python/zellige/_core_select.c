@@ -184,6 +184,7 @@ static int pick_basic(core_pick *pick, core_array *array, PyObject *key)
 static const void *address_of(PyObject *array, Py_ssize_t *out_n_bytes)
 {
     Py_buffer view;
+    *out_n_bytes = 0;
     if (PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0)
         return NULL;
     const void *data = view.buf;

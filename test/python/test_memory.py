@@ -1,0 +1,85 @@
+"""Memory of results: of its own, independent, and used again once it is free."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import zellige
+
+SIDE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def array(tmp_path_factory: pytest.TempPathFactory) -> tuple[zellige.Array, np.ndarray]:
+    data = np.random.default_rng(5).integers(0, 255, 8 * SIDE, dtype="uint8")
+    folder: Path = tmp_path_factory.mktemp("memory")
+    return zellige.create_array(f"{folder}/a.zarr", data=data, chunks=(1 << 16,)), data
+
+
+def address(result: np.ndarray) -> int:
+    return int(result.__array_interface__["data"][0])
+
+
+@pytest.mark.parametrize("n", [1, 4095, 4096, 4097, 65536, 100_001, SIDE, 4 * SIDE - 1, 5 * SIDE])
+def test_values_of_every_size(array: tuple[zellige.Array, np.ndarray], n: int) -> None:
+    stored, data = array
+    results = [stored[k : k + n] for k in range(3)]
+    results[1][...] = 7
+    for k in (0, 2):
+        assert np.array_equal(results[k], data[k : k + n])
+        assert results[k].flags.writeable and results[k].flags.c_contiguous
+    assert np.array_equal(pickle.loads(pickle.dumps(results[0])), results[0])
+
+
+def test_results_do_not_overlap(array: tuple[zellige.Array, np.ndarray]) -> None:
+    stored, _ = array
+    rng = np.random.default_rng(6)
+    alive: list[np.ndarray] = []
+    for n in rng.integers(4096, 300_000, 400).tolist():
+        alive.append(stored[:n])
+        if len(alive) > 50:
+            del alive[int(rng.integers(0, 50))]
+        ranges = sorted((address(a), address(a) + a.nbytes) for a in alive)
+        assert all(low[1] <= high[0] for low, high in zip(ranges, ranges[1:]))
+
+
+def test_free_memory_is_used_again(array: tuple[zellige.Array, np.ndarray]) -> None:
+    stored, _ = array
+    gc.collect()
+    first = stored[:65536]
+    where = address(first)
+    del first
+    assert address(stored[:65536]) == where
+
+
+def test_a_view_keeps_its_memory(array: tuple[zellige.Array, np.ndarray]) -> None:
+    stored, data = array
+    part = stored[:65536][100:200]
+    others = [stored[65536 * k : 65536 * (k + 1)] for k in range(1, 20)]
+    assert np.array_equal(part, data[100:200])
+    assert len(others) == 19
+
+
+def test_threads(array: tuple[zellige.Array, np.ndarray]) -> None:
+    stored, data = array
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for _ in range(200):
+            k, n = int(rng.integers(0, SIDE)), int(rng.integers(1, 200_000))
+            if not np.array_equal(stored[k : k + n], data[k : k + n]):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
