@@ -64,7 +64,7 @@ static int blocks_per_object(const zlgi_job *job, int n_threads)
     uint64_t n = wanted / plan->n_objects;
     if (level->sharding && !level->wrapped)
         n = ZLGI_MIN(n, pieces_per_object(job));
-    else if (!level->raw || job->n_all < 4 * (uint64_t)ZLGI_RUN_BYTES)
+    else if (!level->raw || level->rank == 0 || job->n_all < 4 * (uint64_t)ZLGI_RUN_BYTES)
         n = 1;
     return (int)n;
 }

@@ -128,6 +128,36 @@ static void test_no_axes(void **state)
     close_fixture(&f);
 }
 
+/* One element, however large, is one piece for one thread. */
+static void test_one_large_element(void **state)
+{
+    (void)state;
+    enum { BYTES = 4 << 20 };
+    fixture f;
+    zlg_stats stats = {0};
+    zlg_call call = ZLG_CALL_INIT;
+    uint8_t *element = malloc(BYTES), *out = malloc(BYTES);
+    open_fixture(&f, NULL);
+    for (size_t i = 0; i < BYTES; i++)
+        element[i] = (uint8_t)(i * 7 >> 5);
+    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    zlg_array *array;
+    spec.shape = spec.object_shape = (int64_t[]){0};
+    spec.data_type = "r33554432";
+    spec.codecs = "[{\"name\":\"bytes\"}]";
+    MUST(zlg_array_create(f.stores[0], "", &spec, &array, err_));
+    MUST(zlg_array_write(array, NULL, element, NULL, NULL, err_));
+    call.stats = &stats;
+    MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, err_));
+    assert_memory_equal(out, element, BYTES);
+    assert_int_equal(stats.n_requests, 1);
+    assert_int_equal(stats.n_chunks, 1);
+    zlg_array_close(array);
+    free(element);
+    free(out);
+    close_fixture(&f);
+}
+
 /* ------------------------------------------------------------------ limits */
 
 static void test_objects_above_the_limit(void **state)
@@ -174,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_elements_of_no_bytes),
         cmocka_unit_test(test_texts_of_no_bytes),
         cmocka_unit_test(test_no_axes),
+        cmocka_unit_test(test_one_large_element),
         cmocka_unit_test(test_objects_above_the_limit),
         cmocka_unit_test(test_far_outside),
     };
