@@ -308,10 +308,6 @@ int zlgi_pool_threads(const zlgi_pool *pool); /* the caller included */
  */
 zlg_status zlgi_pool_run(zlgi_pool *pool, int n_workers, zlgi_work_fn work,
                          void (*idle)(void *job), void *job, zlg_error *err);
-/* True in a forked child until the pool has been reset by zlgi_pool_run; callers that
- * keep locked structures of their own (caches) use it to abandon them. Each call of the
- * pair (generation) compares: a changed number means a fork lies between. */
-uint64_t zlgi_pool_generation(zlgi_pool *pool);
 
 /* Bytes in flight: one budget per context. reserve waits until the bytes fit, or until
  * nothing else is reserved: a need above the budget runs alone. Never waits while holding a
@@ -326,6 +322,24 @@ void zlgi_budget_release(zlgi_budget *budget, uint64_t n_bytes);
 uint64_t zlgi_now_ns(void);  /* monotonic */
 uint64_t zlgi_wall_ns(void); /* wall clock, for comparison with file times */
 int zlgi_usable_cores(void); /* affinity mask and cgroup quota respected */
+
+/*
+ * Tells a forked child from the process that made the mark. Whoever holds locks and
+ * threads asks on each entry:
+ *
+ *     if (zlgi_fork_enter(mark)) { make everything new; zlgi_fork_leave(mark); }
+ *
+ * enter is true in a child, once, for one thread; the others wait until it has left.
+ * It touches no lock. In the process that made the mark it costs one load.
+ */
+typedef struct zlgi_fork_mark {
+    _Atomic uint64_t *owner; /* on a page that the kernel zeroes in a child */
+    bool is_wiped;           /* false: the kernel cannot; the process number tells */
+} zlgi_fork_mark;
+bool zlgi_fork_mark_init(zlgi_fork_mark *mark);
+void zlgi_fork_mark_reset(zlgi_fork_mark *mark);
+bool zlgi_fork_enter(const zlgi_fork_mark *mark);
+void zlgi_fork_leave(const zlgi_fork_mark *mark);
 
 /* Features of this CPU, found once. */
 typedef struct zlgi_cpu {

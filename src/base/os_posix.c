@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>

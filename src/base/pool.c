@@ -368,9 +368,3 @@ int zlgi_pool_threads(const zlgi_pool *pool)
 {
     return pool->n_threads;
 }
-
-uint64_t zlgi_pool_generation(zlgi_pool *pool)
-{
-    renew_after_fork(pool);
-    return pool->generation;
-}

@@ -43,7 +43,6 @@ static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_err
     if (!engine->pool || !engine->budget || !engine->index_cache ||
         (options->chunk_cache > 0 && !engine->chunk_cache))
         return zlgi_no_memory(err, sizeof *ctx);
-    engine->generation = zlgi_pool_generation(engine->pool);
     return ZLG_OK;
 }
 

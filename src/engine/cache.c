@@ -3,19 +3,21 @@
  * held for a few instructions: it is taken once per shard or chunk, never per element.
  *
  * An entry is found only by the same store, object key, range and version tag, so a
- * changed object is never answered from memory; its old entries leave by age.
+ * changed object is never answered from memory; its old entries leave by age. A forked
+ * child forgets everything: the lock, and the lists, may be in the hands of a thread that
+ * is not in it.
  */
 #include "engine/engine.h"
 
-#include <pthread.h>
-
 struct zlgi_cache {
     const zlgi_alloc *alloc;
-    size_t n_bytes, n_bytes_max;
+    zlgi_fork_mark mark;
+    size_t n_bytes_max;
     size_t n_slots; /* power of two */
     zlgi_block **slots;
+    pthread_mutex_t lock; /* guards what follows, and what is in the slots */
     zlgi_block *newest, *oldest;
-    pthread_mutex_t lock;
+    size_t n_bytes;
 };
 
 enum { N_SLOTS = 4096 };
@@ -31,6 +33,10 @@ zlgi_cache *zlgi_cache_new(const zlgi_alloc *alloc, size_t n_bytes)
     zlgi_cache *cache = zlgi_new(alloc, sizeof *cache);
     if (!cache)
         return NULL;
+    if (!zlgi_fork_mark_init(&cache->mark)) {
+        zlgi_free(alloc, cache, sizeof *cache);
+        return NULL;
+    }
     cache->alloc = alloc;
     cache->n_bytes_max = n_bytes;
     cache->n_slots = n_bytes ? N_SLOTS : 0;
@@ -41,6 +47,24 @@ zlgi_cache *zlgi_cache_new(const zlgi_alloc *alloc, size_t n_bytes)
         return NULL;
     }
     return cache;
+}
+
+static void renew_after_fork(zlgi_cache *cache)
+{
+    if (!zlgi_fork_enter(&cache->mark))
+        return;
+    pthread_mutex_init(&cache->lock, NULL);
+    if (cache->slots)
+        memset(cache->slots, 0, N_SLOTS * sizeof *cache->slots);
+    cache->newest = cache->oldest = NULL;
+    cache->n_bytes = 0;
+    zlgi_fork_leave(&cache->mark);
+}
+
+static void enter(zlgi_cache *cache)
+{
+    renew_after_fork(cache);
+    pthread_mutex_lock(&cache->lock);
 }
 
 static void free_block(zlgi_cache *cache, zlgi_block *block)
@@ -59,6 +83,7 @@ void zlgi_cache_free(zlgi_cache *cache)
 {
     if (!cache)
         return;
+    renew_after_fork(cache);
     for (zlgi_block *block = cache->newest, *next; block; block = next) {
         next = block->older;
         zlgi_block_unref(cache, block);
@@ -66,16 +91,8 @@ void zlgi_cache_free(zlgi_cache *cache)
     if (cache->slots)
         zlgi_free(cache->alloc, cache->slots, N_SLOTS * sizeof *cache->slots);
     pthread_mutex_destroy(&cache->lock);
+    zlgi_fork_mark_reset(&cache->mark);
     zlgi_free(cache->alloc, cache, sizeof *cache);
-}
-
-void zlgi_cache_abandon(zlgi_cache *cache)
-{
-    pthread_mutex_init(&cache->lock, NULL);
-    if (cache->slots)
-        memset(cache->slots, 0, N_SLOTS * sizeof *cache->slots);
-    cache->newest = cache->oldest = NULL;
-    cache->n_bytes = 0;
 }
 
 uint64_t zlgi_cache_hash(const char *name)
@@ -126,7 +143,7 @@ zlgi_block *zlgi_cache_get(zlgi_cache *cache, const zlgi_cache_key *key, const c
 {
     if (!cache->n_slots || !key->tag.trusted)
         return NULL;
-    pthread_mutex_lock(&cache->lock);
+    enter(cache);
     zlgi_block *block = *slot_of(cache, key);
     while (block && !is_same(block, key, name, n_bytes))
         block = block->chain;
@@ -176,7 +193,7 @@ void zlgi_cache_put(zlgi_cache *cache, zlgi_block *block)
     size_t n_bytes = block_bytes(block->n_bytes);
     if (!block->key.tag.trusted || n_bytes > cache->n_bytes_max / 4)
         return;
-    pthread_mutex_lock(&cache->lock);
+    enter(cache);
     while (cache->oldest && cache->n_bytes + n_bytes > cache->n_bytes_max)
         evict(cache, cache->oldest);
     zlgi_block **slot = slot_of(cache, &block->key);

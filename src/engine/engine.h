@@ -91,8 +91,6 @@ typedef struct zlgi_block {
 } zlgi_block;
 zlgi_cache *zlgi_cache_new(const zlgi_alloc *alloc, size_t n_bytes); /* 0: holds nothing */
 void zlgi_cache_free(zlgi_cache *cache);
-/* Forgets everything, touching no lock: for a forked child. */
-void zlgi_cache_abandon(zlgi_cache *cache);
 /* n_bytes: of the block. Bytes that now mean something else, say because the document of
  * their array was replaced, are not found by what they were before. */
 zlgi_block *zlgi_cache_get(zlgi_cache *cache, const zlgi_cache_key *key, const char *name,
@@ -113,7 +111,6 @@ typedef struct zlgi_engine {
     zlgi_budget *budget;
     zlgi_cache *index_cache;
     zlgi_cache *chunk_cache;
-    uint64_t generation; /* of the pool when the caches were made (fork) */
 } zlgi_engine;
 
 typedef struct zlgi_request {

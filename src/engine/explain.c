@@ -132,7 +132,6 @@ zlg_status zlgi_engine_explain(zlgi_engine *engine, const zlgi_request *request,
                                bool resolve, int64_t max_objects, zlgi_buf *out,
                                zlg_error *err)
 {
-    zlgi_engine_after_fork(engine);
     zlgi_request planned = *request;
     /* Places are worked out but never written to; any address will do. */
     planned.memory = (uint8_t *)((uintptr_t)1 << 40);

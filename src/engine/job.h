@@ -122,8 +122,6 @@ struct zlgi_worker {
     bool is_caller;
 };
 
-/* In a forked child: gives up the caches, whose locks a vanished thread may hold. */
-void zlgi_engine_after_fork(zlgi_engine *engine);
 /* Runs the tasks of a planned job on the pool; reports the lowest failure. */
 zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err);
 void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call);

@@ -259,21 +259,9 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     return status;
 }
 
-void zlgi_engine_after_fork(zlgi_engine *engine)
-{
-    uint64_t generation = zlgi_pool_generation(engine->pool);
-    if (generation == engine->generation)
-        return;
-    engine->generation = generation;
-    zlgi_cache_abandon(engine->index_cache);
-    if (engine->chunk_cache)
-        zlgi_cache_abandon(engine->chunk_cache);
-}
-
 zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                             const zlg_call *call, zlg_error *err)
 {
-    zlgi_engine_after_fork(engine);
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
     zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
@@ -341,7 +329,6 @@ static zlg_status read_views(zlgi_job *job, const zlgi_request *request, zlg_var
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,
                                    zlg_varlen *out, const zlg_call *call, zlg_error *err)
 {
-    zlgi_engine_after_fork(engine);
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
     zlgi_arena_init(&job.plan.arena, engine->alloc); /* the plan may never be made */

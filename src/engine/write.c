@@ -149,7 +149,6 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
 zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *request,
                              const zlg_call *call, zlg_error *err)
 {
-    zlgi_engine_after_fork(engine);
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
     zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, request, 1, err);
