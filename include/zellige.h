@@ -33,11 +33,21 @@
  *   written, and no other call is affected.
  * - Elements arrive in the stored type, native byte order, packed. Nothing is converted.
  * - An array is a snapshot of its metadata: open it again to see a resize.
+ * - `overwrite` removes all that lies at a path and below it, whatever it is.
+ * - Texts and variable-length results are freed before the last handle of their context
+ *   is closed: they do not keep it alive.
  * - The library never prints, never exits and never reads the environment.
  *
+ * Handles: what an open or create function gives is closed once, with the function of its
+ * kind, which also takes NULL. The order does not matter: an array keeps its store alive,
+ * a store its context. After a failure the handle given is NULL.
+ * Arguments: pointers may be NULL only where that is said. What they point to is read
+ * during the call and not kept. Strings end with a NUL; they are UTF-8, but paths of the
+ * file system may hold any bytes.
  * Threads: a context, store, group and array may be used from many threads at once.
- * Closing one drops a reference; whatever still needs it keeps it alive.
- * Fork: a child may go on using every handle; it starts workers of its own.
+ * Callbacks run on the calling thread, and may call the library.
+ * Fork: a child may go on using every handle; it starts workers of its own. A store in
+ * memory only if no other thread was inside a call on it.
  * Memory: every block comes from the allocator of the context.
  */
 #ifndef ZELLIGE_H
@@ -88,8 +98,9 @@ typedef enum zlg_status {
 
 /*
  * What went wrong, in the caller's memory; nothing to free. Every function that takes a
- * zlg_error accepts NULL. On success it is left alone. The message is built from the
- * outside in: "array a/b: chunk c/3/7: codec zstd: frame ends after 812 of 4096 bytes".
+ * zlg_error accepts NULL. It means something only after a call that failed. The message is
+ * built from the outside in:
+ * "array a/b: chunk c/3/7: codec zstd: frame ends after 812 of 4096 bytes".
  */
 typedef struct zlg_error {
     zlg_status status;
@@ -110,6 +121,7 @@ ZLG_API const char *zlg_build_info(void);
  * Allocator: one function. `resize(self, block, old, new)` returns a block of `new`
  * bytes with the first min(old, new) bytes kept; block NULL (old 0) allocates; new 0
  * frees and returns NULL. It is called from any thread. Alignment: that of malloc.
+ * `self` is handed through, and must outlive the context.
  */
 typedef struct zlg_allocator {
     void *(*resize)(void *self, void *block, size_t old_bytes, size_t new_bytes);
@@ -144,8 +156,8 @@ typedef struct zlg_ctx_options {
     zlg_allocator allocator;  /* resize NULL: malloc                                    */
     int n_threads;            /* threads of one call, the caller included; 0: one for   */
                               /* each core this process may use                         */
-    int64_t memory_budget;    /* bytes in flight beyond results; 0: 1 GiB. A piece that */
-                              /* needs more runs alone                                  */
+    int64_t memory_budget;    /* bytes that large pieces in flight take beyond results; */
+                              /* 0: 1 GiB. A piece that needs more runs alone           */
     int64_t index_cache;      /* bytes for decoded shard indexes; 0: 16 MiB; -1: none   */
     int64_t chunk_cache;      /* bytes for decoded chunks and inner chunks; 0: none     */
     zlg_limits limits;
@@ -153,7 +165,13 @@ typedef struct zlg_ctx_options {
 
 #define ZLG_CTX_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_ctx_options)}
 
-/* options may be NULL: the defaults. No thread is started before the first large call. */
+/*
+ * Options, here and below: NULL means the defaults. Otherwise start from the INIT macro,
+ * which notes the size that the struct had when your program was built; what lies beyond
+ * that size counts as 0.
+ *
+ * No thread is started before the first large call.
+ */
 ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_new(const zlg_ctx_options *options, zlg_ctx **out,
                                             zlg_error *err);
 ZLG_API void zlg_ctx_close(zlg_ctx *ctx);
@@ -161,7 +179,8 @@ ZLG_API void zlg_ctx_close(zlg_ctx *ctx);
 /* ------------------------------------------------------------------ returned text
  *
  * JSON and keys come back as one block of the context's allocator, NUL terminated
- * (n_bytes does not count the NUL). Free it with zlg_text_free.
+ * (n_bytes does not count the NUL). Free it with zlg_text_free, which also takes a text
+ * that is {0} or freed already.
  */
 typedef struct zlg_text {
     char *data;
@@ -198,7 +217,7 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_open_memory(zlg_ctx *ctx, zlg_store **
                                                       zlg_error *err);
 ZLG_API void zlg_store_close(zlg_store *store);
 
-/* All bytes of a key (binary; NUL terminated for convenience). */
+/* All bytes of a key (binary; NUL terminated for convenience), up to encoded_bytes. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_get(zlg_store *store, const char *key,
                                               zlg_text *out, zlg_error *err);
 /* Stores bytes under a key, atomically: a reader sees the old object or the new one. */
@@ -210,8 +229,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_delete(zlg_store *store, const char *k
                                                  zlg_error *err);
 /*
  * Calls `each` for the keys below `prefix` ("" or "a/b"), in bytewise order of a level.
- * delimited 1: one level only; a key that has more below it is passed with is_prefix 1.
- * `each` returns non-zero to stop early. Names are relative to the prefix.
+ * delimited 1: one level only; a key that has more below it is passed with is_prefix 1
+ * and no size. `each` returns non-zero to stop early. Names are relative to the prefix and
+ * valid until `each` returns. Nothing below the prefix is not an error.
  */
 typedef int (*zlg_list_fn)(void *user, const char *name, int is_prefix, uint64_t n_bytes);
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_list(zlg_store *store, const char *prefix,
@@ -262,7 +282,8 @@ typedef struct zlg_field {
 /* ------------------------------------------------------------------ hierarchy
  *
  * Paths are keys of nodes: "" is the root. Version 3 documents are looked for first,
- * then version 2.
+ * then version 2. ZLG_NOT_FOUND when there is no node of the kind asked for, or when the
+ * path breaks the rules for names; ZLG_METADATA and ZLG_UNSUPPORTED tell of its document.
  */
 typedef struct zlg_group zlg_group;
 typedef struct zlg_array zlg_array;
@@ -275,13 +296,14 @@ typedef enum zlg_node {
 
 typedef struct zlg_open_options {
     size_t n_bytes_struct;
-    int zarr_format;       /* 0: 3 first, then 2; 2 or 3: only that                      */
-    int ignore_consolidated; /* 1: never answer from consolidated metadata              */
+    int zarr_format;         /* 0: 3 first, then 2; 2 or 3: only that                   */
+    int ignore_consolidated; /* groups. 1: never answer from consolidated metadata      */
 } zlg_open_options;
 
 #define ZLG_OPEN_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_open_options)}
 
-/* What lies at a path. ZLG_NODE_NONE is not an error. */
+/* What lies at a path, by the name and node_type of its document: the rest of it may be
+ * broken. ZLG_NODE_NONE is not an error. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_kind(zlg_store *store, const char *path,
                                               const zlg_open_options *options,
                                               zlg_node *out, zlg_error *err);
@@ -311,8 +333,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_group_metadata(zlg_group *group, zlg_text *o
  * walks all levels, parents first, with paths relative to the group. A directory that
  * holds no document is not a member. A member whose document is broken is passed as
  * what its document's name says (`.zarray`) or, for zarr.json, as ZLG_NODE_NONE.
- * Answered from consolidated metadata when the group has it. `each` returns non-zero to
- * stop.
+ * Answered from consolidated metadata when the group has it. `each` is called when all
+ * are known, and returns non-zero to stop; a path is valid until it returns.
  */
 typedef int (*zlg_member_fn)(void *user, const char *path, zlg_node kind);
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_members(zlg_group *group, int recursive,
@@ -331,7 +353,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_open(zlg_store *store, const char *pat
                                                zlg_array **out, zlg_error *err);
 ZLG_API void zlg_array_close(zlg_array *array);
 
-/* Borrowed facts; valid until the array is closed. */
+/* Facts; what is pointed to is borrowed, and valid until the array is closed. An axis is
+ * a number from 0 to rank - 1: nothing checks it. */
 ZLG_API const char *zlg_array_path(const zlg_array *array);
 ZLG_API int zlg_array_zarr_format(const zlg_array *array);
 ZLG_API int zlg_array_rank(const zlg_array *array);
@@ -343,8 +366,8 @@ ZLG_API const int64_t *zlg_array_object_shape(const zlg_array *array);
 ZLG_API const int64_t *zlg_array_chunk_shape(const zlg_array *array);
 ZLG_API int zlg_array_is_sharded(const zlg_array *array);
 ZLG_API int zlg_array_is_rectilinear(const zlg_array *array);
-/* Number of objects along an axis; and the length of object i along it (declared, so the
- * last one may reach past the shape). */
+/* Number of objects along an axis; and the length of object i of them along it (declared,
+ * so the last one may reach past the shape). */
 ZLG_API int64_t zlg_array_grid_shape(const zlg_array *array, int axis);
 ZLG_API int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i);
 ZLG_API zlg_dtype zlg_array_dtype(const zlg_array *array);
@@ -369,10 +392,11 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_metadata(zlg_array *array, zlg_text *o
                                                    zlg_error *err);
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_codecs(zlg_array *array, zlg_text *out,
                                                  zlg_error *err);
-/* Key of the object at grid coordinates, relative to the store ("a/b/c/0/1"). */
+/* Key of the object at grid coordinates (one for each axis), relative to the store:
+ * "a/b/c/0/1". ZLG_RANGE outside the grid. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_key(zlg_array *array, const int64_t *coordinates,
                                               zlg_text *out, zlg_error *err);
-/* Number and bytes of the objects that are stored. Lists the store. */
+/* Number and bytes of the objects of the grid that are stored. Lists the store. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
                                                  uint64_t *out_n_bytes, zlg_error *err);
 /* n elements as JSON text: one value for n == 1 and as_list 0, else a flat list. Numbers
@@ -397,7 +421,7 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_format(zlg_array *array, const void *e
  *
  * Indices count from 0 and must lie inside the array: ZLG_RANGE otherwise. Negative
  * indices are the business of the binding. Everything pointed to is borrowed for the
- * length of the call.
+ * length of the call, and must not change while it lasts.
  */
 typedef enum zlg_selection_kind {
     ZLG_BOX = 0,
@@ -420,7 +444,8 @@ typedef struct zlg_selection {
     const uint8_t *mask;                /* ZLG_MASK                                      */
 } zlg_selection;
 
-/* Rank and shape of the result. ZLG_MASK counts the mask. */
+/* Rank and shape of the result; selection NULL: everything. ZLG_MASK counts the mask.
+ * Indices of lists and points are not looked at. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_selection_shape(const zlg_array *array,
                                                     const zlg_selection *selection,
                                                     int *out_rank,
@@ -433,17 +458,21 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_selection_shape(const zlg_array *array,
  * fill value. Several reads in one call share the work: each object is opened once and
  * each inner chunk decoded once, however many selections and points fall into it.
  *
- * Blocks until done, cancelled or failed; the calling thread decodes too.
+ * Blocks until done, cancelled or failed; the calling thread decodes too. Of several
+ * failures the one of the first object is reported: in C order of the grid, arrays in the
+ * order in which they are first named.
  * Memory beyond the targets: at most threads x (largest encoded piece + its decoded
- * form) + 16 MiB, and within memory_budget unless a single piece needs more.
+ * form) + 16 MiB, and the keys that sort a gather: up to about 200 bytes for each point or
+ * set element of a mask, and, in a call of several reads, for each object or inner chunk
+ * that one of them touches.
  */
 typedef struct zlg_target {
-    void *data;               /* first element of the result                             */
+    void *data;               /* first element of the result; NULL only without bytes   */
     const ptrdiff_t *strides; /* bytes per step of each result axis; NULL: C order. May
                                * be negative or unaligned; elements must not overlap     */
 } zlg_target;
 
-/* Counted by a call, for tests, benchmarks and the curious. */
+/* Counted by a call, also by one that fails, for tests, benchmarks and the curious. */
 typedef struct zlg_stats {
     uint64_t n_objects;        /* objects that the plan names                            */
     uint64_t n_opened;         /* objects opened in the store                            */
@@ -460,13 +489,14 @@ typedef struct zlg_stats {
 
 typedef struct zlg_call {
     size_t n_bytes_struct;
-    int64_t deadline_ms;  /* from now; 0: none                                           */
+    int64_t deadline_ms;  /* from now; 0 or less: none                                  */
     int n_threads;        /* 0: those of the context; else at most so many              */
-    /* Called on the calling thread at most every 50 ms with bytes of results done and in
-     * all; non-zero cancels. May be NULL. */
+    /* Called on the calling thread every 50 ms, later while it decodes a large piece, with
+     * bytes of results done and in all; non-zero cancels. May be NULL. */
     int (*poll)(void *user, uint64_t n_done, uint64_t n_all);
     void *user;
-    const int *cancel;    /* another thread stores non-zero (atomically) to cancel       */
+    const int *cancel;    /* another thread stores non-zero (atomically) to cancel; or   */
+                          /* NULL                                                        */
     int missing_is_error; /* 1: an object that is not stored is ZLG_NOT_FOUND            */
     zlg_stats *stats;     /* added to, not reset; may be NULL                            */
 } zlg_call;
@@ -483,13 +513,15 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_read(zlg_array *array,
                                                const zlg_selection *selection,
                                                const zlg_target *target,
                                                const zlg_call *call, zlg_error *err);
-/* All arrays must belong to one context. Fixed-size types only. */
+/* All arrays must belong to one context, and targets must not overlap. Fixed-size types
+ * only. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_read_many(const zlg_read *reads, size_t n_reads,
                                               const zlg_call *call, zlg_error *err);
 
 /*
  * Variable-length types: element i is bytes[offsets[i]] .. bytes[offsets[i + 1]], in C
  * order of the result (Arrow's large layout). One block; free it with zlg_varlen_free.
+ * While it is read the bytes are held twice, and 16 more for each element.
  */
 typedef struct zlg_varlen {
     int64_t n;              /* elements */
@@ -510,7 +542,15 @@ ZLG_API void zlg_varlen_free(zlg_varlen *varlen);
  * The plan of a read as JSON, without reading data: objects, with key, chunks wanted, how
  * they are fetched (whole, ranges, index first) and placed (direct, scattered, fill).
  * With resolve 1 the shard indexes are read and byte ranges given. At most max_objects
- * are listed; the totals count all.
+ * are listed (all when it is negative); the totals count all:
+ *
+ *     {"n_objects":1,"n_elements":200,"n_bytes":800,"objects":[{"key":"a/c/0/0",
+ *      "fetch":"index, then ranges",               or "whole", "ranges", ...
+ *      "missing":true,                             with resolve, when it is not stored;
+ *      "n_bytes":9112,"chunks":4,"direct":0,       else the size of the object, inner
+ *      "empty":1,                                  chunks by how they are come by,
+ *      "index":{"offset":8084,"n_bytes":1028},
+ *      "ranges":[{"offset":0,"n_bytes":812,"chunks":4}]}]}
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
                                                   const zlg_selection *selection,
@@ -525,7 +565,8 @@ typedef struct zlg_array_spec {
     size_t n_bytes_struct;
     int zarr_format;           /* 0 means 3 */
     int rank;
-    const int64_t *shape;
+    const int64_t *shape;      /* rank lengths; this, object_shape and data_type must be  */
+                               /* given                                                   */
     const int64_t *object_shape; /* chunk of the grid: the shard where chunk_shape is set */
     const int64_t *chunk_shape;  /* inner chunk: makes shards (version 3); else NULL      */
     const char *data_type;     /* v3: a name ("float32") or JSON; v2: "<f4" or JSON       */
@@ -539,12 +580,13 @@ typedef struct zlg_array_spec {
     const char *order;         /* v2: "C" (NULL) or "F"                                  */
     const char *const *dimension_names; /* v3: rank names, NULL entries unnamed; or NULL  */
     const char *attributes;    /* JSON object; NULL: {}                                  */
-    int overwrite;             /* 1: replaces what is at the path                        */
+    int overwrite;             /* 1: first removes the path and all that lies below it   */
 } zlg_array_spec;
 
 #define ZLG_ARRAY_SPEC_INIT {.n_bytes_struct = sizeof(zlg_array_spec)}
 
-/* Makes missing parent groups. ZLG_EXISTS when a node is there and overwrite is 0. */
+/* Makes missing parent groups. ZLG_EXISTS when a node is there and overwrite is 0, or when
+ * a parent is an array. zarr_format 0 means 3; attributes: a JSON object, or NULL. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_create(zlg_store *store, const char *path,
                                                  const zlg_array_spec *spec,
                                                  zlg_array **out, zlg_error *err);
@@ -555,9 +597,11 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *p
 
 /*
  * Writes a box of whole objects: it must cover every element (inside the shape) of each
- * object it touches; ZLG_UNSUPPORTED otherwise. Each object is stored atomically; objects
- * of only the fill value are removed instead. `source` is laid out like a target. The
- * bytes stored do not depend on the number of threads.
+ * object it touches; ZLG_UNSUPPORTED otherwise, and nothing is stored. selection NULL:
+ * everything. Each object is stored atomically; objects of only the fill value are removed
+ * instead. data and strides are as in a target. After a failure some objects are stored
+ * and others not. The bytes stored do not depend on the number of threads.
+ * Memory: for each thread a decoded object and its encoded form.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
                                                 const zlg_selection *selection,
