@@ -1,0 +1,144 @@
+"""The peers: each writes an array as a document says, and reads one."""
+
+import base64
+import json
+import shutil
+import subprocess
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import tensorstore
+import zarr
+import zarrista
+from zarrista.store import FilesystemStore
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class ZarrPython:
+    """zarr-python, through one of its pipelines, which must do all of the work itself."""
+
+    def __init__(self, pipeline):
+        self.config = {
+            "codec_pipeline.path": pipeline,
+            "codec_pipeline.strict": True,
+            "array.rectilinear_chunks": True,
+        }
+
+    def write(self, folder, document, data):
+        folder.mkdir(parents=True)
+        name = "zarr.json" if document["zarr_format"] == 3 else ".zarray"
+        (folder / name).write_text(json.dumps(document))
+        with zarr.config.set(self.config):
+            array = zarr.open_array(folder, mode="r+")
+            array = array.update_attributes({"by": "zarr-python"})  # in its own words
+            array[...] = data if data.ndim else data[()]
+
+    def read(self, folder, memory):
+        with zarr.config.set(self.config):
+            array = zarr.open_array(folder, mode="r")
+            return np.asarray(array[...], array.dtype)
+
+
+class TensorStore:
+    """tensorstore. Records are read and written a field at a time."""
+
+    @staticmethod
+    def open(folder, zarr_format, **more):
+        spec = {
+            "driver": "zarr" if zarr_format == 2 else "zarr3",
+            "kvstore": {"driver": "file", "path": f"{folder}/"},
+            "context": {"file_io_sync": False},
+            **more,
+        }
+        return tensorstore.open(spec, open=True, create="metadata" in more).result()
+
+    def write(self, folder, document, data):
+        for name in data.dtype.names or [None]:
+            field = {"field": name} if name else {}
+            array = self.open(folder, document["zarr_format"], metadata=document, **field)
+            part = data[name] if name else data
+            array.write(part.astype(array.dtype.numpy_dtype)).result()
+
+    def read(self, folder, memory):
+        zarr_format = 3 if (folder / "zarr.json").exists() else 2
+        if memory.names is None:
+            return self.open(folder, zarr_format).read().result()
+        parts = {
+            n: self.open(folder, zarr_format, field=n).read().result() for n in memory.names
+        }
+        found = np.empty(parts[memory.names[0]].shape, memory)
+        for name, part in parts.items():
+            found[name] = part
+        return found
+
+
+class Zarrista:
+    """zarrista, and so zarrs, by their bytes: NumPy does not have all of their types."""
+
+    def write(self, folder, document, data):
+        folder.mkdir(parents=True)
+        array = zarrista.Array.from_metadata(document, FilesystemStore(folder))
+        array.store_metadata()
+        offsets = None
+        if data.dtype == object:
+            items = [v.encode() if isinstance(v, str) else v for v in data.flat]
+            data, offsets = b"".join(items), np.cumsum([0, *map(len, items)]).tolist()
+        else:
+            data = data.astype(data.dtype.newbyteorder("=")).tobytes()
+        array.store_array_subset(..., zarrista.ArrayBytes(data, offsets=offsets))
+
+    def read(self, folder, memory):
+        found = zarrista.Array.open(FilesystemStore(folder)).retrieve_array_subset(...)
+        if memory == object:
+            return found.to_numpy()
+        native = memory.newbyteorder("=")
+        return np.frombuffer(found.buffer(), native).reshape(found.shape)
+
+
+class Zarrita:
+    """zarrita in Node, which answers lines; npm puts what it needs below build/."""
+
+    @cached_property
+    def worker(self):
+        source, folder = Path(__file__).parent / "zarrita", ROOT / "build/interop/zarrita"
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        npm = "npm install --silent --no-audit --no-fund --no-package-lock --prefer-offline"
+        subprocess.run(npm.split(), cwd=folder, check=True)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        return subprocess.Popen(["node", "worker.mjs"], cwd=folder, **pipes)
+
+    def ask(self, **question):
+        self.worker.stdin.write(json.dumps(question) + "\n")
+        self.worker.stdin.flush()
+        answer = json.loads(self.worker.stdout.readline())
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer
+
+    def write(self, folder, document, data):
+        values = {"bytes": base64.b64encode(data.tobytes()).decode()}
+        if data.dtype == object:
+            values = {"list": data.ravel().tolist()}
+        self.ask(write=str(folder), document=document, values=values)
+
+    def read(self, folder, memory):
+        answer = self.ask(read=str(folder))
+        if "list" in answer:
+            found = np.array([*answer["list"], None], object)[:-1]
+        else:
+            found = np.frombuffer(
+                base64.b64decode(answer["bytes"]), memory.newbyteorder("<")
+            )
+        return found.reshape(answer["shape"])
+
+
+PEERS = {
+    "zarr-python": ZarrPython("zarr.core.codec_pipeline.BatchedCodecPipeline"),
+    "zarr-python-fused": ZarrPython("zarr.core.codec_pipeline.FusedCodecPipeline"),
+    "zarrs": ZarrPython("zarrs.ZarrsCodecPipeline"),
+    "zarrista": Zarrista(),
+    "tensorstore": TensorStore(),
+    "zarrita": Zarrita(),
+}
