@@ -87,6 +87,8 @@ static zlg_status open_shared(task *t, zlgi_shared *shared, const zlgi_level_box
                                               &shared->index, err);
             if (shared->status != ZLG_OK)
                 t->source->store->class->release(t->source->store, &shared->object);
+        } else if (shared->status == ZLG_OK) {
+            t->worker->stats.n_chunks++; /* raw: all blocks are one */
         }
         if (shared->status != ZLG_OK && shared->status != ZLG_NOT_FOUND)
             zlgi_worker_fail(t->worker, shared->status, 0);
@@ -108,27 +110,48 @@ static zlg_status missing(task *t, const zlgi_uses *uses, zlg_error *err)
     return ZLG_OK;
 }
 
-/* A slab of a raw object: block i of n along its first axis that is long enough. */
+/* Block i of n of a length. */
+static int64_t block_start(int64_t length, int i, int n)
+{
+    return length / n * i + length % n * i / n;
+}
+
+/* Block i of n of what is wanted of a raw object: a slab along its first axis that is long
+ * enough, else along the last. */
+static void cut_slab(const task *t, const zlgi_use *use, int64_t *start, int64_t *shape)
+{
+    int n_blocks = t->worker->job->n_blocks, axis = 0;
+    while (axis < use->rank - 1 && use->axis[axis].count < n_blocks)
+        axis++;
+    const zlgi_use_axis *a = &use->axis[axis];
+    int64_t first = a->list ? a->list[0] - a->base : a->start;
+    int64_t last =
+        a->list ? a->list[a->count - 1] - a->base : a->start + (a->count - 1) * a->step;
+    memset(start, 0, (size_t)use->rank * sizeof *start);
+    memcpy(shape, t->planned.shape, (size_t)use->rank * sizeof *shape);
+    start[axis] = first + block_start(last - first + 1, t->i_block, n_blocks);
+    shape[axis] =
+        first + block_start(last - first + 1, t->i_block + 1, n_blocks) - start[axis];
+}
+
 static zlg_status read_raw_block(task *t, const zlgi_uses *uses, zlg_error *err)
 {
-    int64_t start[ZLG_MAX_RANK] = {0}, shape[ZLG_MAX_RANK];
-    const int64_t *box = t->planned.shape;
-    int n_blocks = t->worker->job->n_blocks, axis = 0;
-    memcpy(shape, box, (size_t)uses->rank * sizeof *shape);
-    while (axis < uses->rank - 1 && box[axis] < n_blocks)
-        axis++;
-    start[axis] = box[axis] * t->i_block / n_blocks;
-    shape[axis] = box[axis] * (t->i_block + 1) / n_blocks - start[axis];
+    int64_t start[ZLG_MAX_RANK], shape[ZLG_MAX_RANK];
+    const zlgi_use *use = zlgi_uses_at(uses, 0);
+    cut_slab(t, use, start, shape);
     zlgi_uses slab = {.buf = zlgi_scratch_push(t->worker->scratch), .rank = uses->rank};
     zlgi_use *cut;
     zlg_status status = zlgi_uses_room(&slab, &cut, err);
-    if (status == ZLG_OK && zlgi_use_cut(zlgi_uses_at(uses, 0), start, shape, cut)) {
-        for (int i = 0; i < uses->rank; i++)
-            cut->axis[i].start += start[i]; /* back to coordinates of the unit */
-        cut->axis[axis].base -= start[axis];
+    if (status == ZLG_OK && zlgi_use_cut(use, start, shape, cut)) {
+        for (int i = 0; i < uses->rank; i++) { /* back to coordinates of the unit */
+            cut->axis[i].start += start[i];
+            cut->axis[i].base -= start[i];
+        }
         slab.n = 1;
+        uint64_t n_chunks = t->worker->stats.n_chunks; /* counted when it was opened */
         status = zlgi_unit_read(t->worker, t->source, t->source->level, t->planned.shape,
                                 &t->range, &slab, err);
+        t->worker->stats.n_chunks = n_chunks;
     }
     zlgi_scratch_pop(t->worker->scratch);
     return status;
@@ -195,16 +218,19 @@ static void run_read(zlgi_worker *worker, uint64_t object, int i_block)
     task t;
     t.worker = worker;
     t.i_block = i_block;
-    if (!zlgi_worker_wants(worker, 0) && worker->job->n_blocks == 1)
-        return; /* a block of an object that failed may still hold a lower failure */
     zlgi_plan_object(&worker->job->plan, object, &t.planned);
     t.source = t.planned.source;
+    /* The first piece of the task: inner chunks are numbered, and the blocks of a raw
+     * object stand for them. */
+    uint64_t piece = t.source->level->sharding ? 0 : (uint64_t)i_block;
+    if (!zlgi_worker_wants(worker, piece))
+        return;
     zlgi_uses uses = {.buf = zlgi_scratch_push(worker->scratch),
                       .rank = t.source->grid.rank};
     zlg_status status = read_task(&t, &uses, &worker->error);
     zlgi_scratch_pop(worker->scratch);
     if (status != ZLG_OK && status != ZLG_CANCELLED)
-        zlgi_worker_fail(worker, status, 0);
+        zlgi_worker_fail(worker, status, piece);
 }
 
 /* ------------------------------------------------------------------ shared objects */
