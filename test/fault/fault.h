@@ -82,13 +82,14 @@ typedef struct fault_store {
     pthread_mutex_t lock; /* of the next three */
     fault_value *values, *old;
     uint64_t n_puts;
-    bool lends;                /* values are lent, not copied */
-    bool trusted;              /* objects have version tags: they may be cached */
-    int sleep_us;              /* of each open and read */
-    fault_kind kind;           /* of call number fail_at */
-    uint64_t fail_at;          /* 0: never */
-    const char *bad_key;       /* bytes of this object from bad_from to bad_to cannot be */
-    uint64_t bad_from, bad_to; /* read */
+    bool lends;          /* values are lent, not copied */
+    bool trusted;        /* objects have version tags: they may be cached */
+    bool frozen;         /* nothing is put any more: no lock, so that forks may read */
+    int sleep_us;        /* of each open and read */
+    fault_kind kind;     /* of call number fail_at */
+    uint64_t fail_at;    /* 0: never */
+    const char *bad_key; /* bytes of this object from bad_from to bad_to cannot be */
+    uint64_t bad_from, bad_to;                      /* read */
     atomic_uint_least64_t n_calls, n_reads, n_open; /* n_open: handles not yet released */
 } fault_store;
 
@@ -125,11 +126,13 @@ static inline zlg_status fault_open(zlg_store *store, const char *key, unsigned 
     bool truncated = s->kind == FAULT_TRUNCATED && fault_strikes(s, FAULT_TRUNCATED);
     if (s->kind != FAULT_TRUNCATED && fault_strikes(s, FAULT_IO))
         return fault_fail(err);
-    pthread_mutex_lock(&s->lock);
+    if (!s->frozen)
+        pthread_mutex_lock(&s->lock);
     const fault_value *value = s->values;
     while (value != NULL && strcmp(value->key, key) != 0)
         value = value->next;
-    pthread_mutex_unlock(&s->lock);
+    if (!s->frozen)
+        pthread_mutex_unlock(&s->lock);
     if (value == NULL)
         return zlgi_store_absent(err);
     fault_handle *handle = malloc(sizeof *handle);

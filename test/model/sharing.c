@@ -264,6 +264,55 @@ static void test_fork_during_reads(void **state)
 }
 #endif
 
+typedef struct forker {
+    pid_t child; /* -1: not yet */
+} forker;
+
+static int fork_once(void *user, uint64_t n_done, uint64_t n_all)
+{
+    forker *f = user;
+    (void)n_done, (void)n_all;
+    if (f->child < 0)
+        f->child = fork();
+    return 0;
+}
+
+/* By the function that a call asks: the parent's call goes on. The child's is cancelled when
+ * others worked on it, since they are not in the child, and its next one reads. */
+static void test_fork_within_read(void **state)
+{
+    (void)state;
+    for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
+        fixture f;
+        uint32_t out[N] = {0};
+        forker who = {.child = -1};
+        zlg_call call = ZLG_CALL_INIT;
+        open_fixture(&f);
+        fault_store *slow = fault_store_open(f.ctx);
+        zlg_array *array = put_array(&slow->base, "", "[48,48]", "\"uint32\"",
+                                     REGULAR("[4,48]"), "0", "[" LITTLE "," ZSTD "]");
+        MUST(zlg_array_write(array, NULL, elements, NULL, NULL, err_));
+        slow->frozen = true;
+        slow->sleep_us = 30000;
+        call.n_threads = n_threads;
+        call.poll = fork_once;
+        call.user = &who;
+        zlg_status status =
+            zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, NULL);
+        if (who.child == 0) {
+            bool alone = n_threads == 1 && status == ZLG_OK &&
+                         memcmp(out, elements, sizeof out) == 0;
+            _exit(alone || status == ZLG_CANCELLED ? be_child(&f) : 3);
+        }
+        assert_int_equal(status, ZLG_OK);
+        assert_memory_equal(out, elements, sizeof out);
+        expect_good_child(who.child);
+        zlg_array_close(array);
+        zlg_store_close(&slow->base);
+        close_fixture(&f);
+    }
+}
+
 /* ------------------------------------------------------------------ contexts */
 
 typedef struct tenant {
@@ -350,6 +399,7 @@ int main(void)
 #ifndef SANITIZED
         cmocka_unit_test(test_fork_during_reads),
 #endif
+        cmocka_unit_test(test_fork_within_read),
         cmocka_unit_test(test_contexts_side_by_side),
         cmocka_unit_test(test_read_only),
     };
