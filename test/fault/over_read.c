@@ -1,7 +1,8 @@
 /*
  * Stored bytes are never read beyond their end: each chunk is lent by a store that keeps it
  * right before a page that may not be touched, and is decoded whole, cut short at every
- * length, and with bits flipped at random. Damage gives an error of the right kind, or data.
+ * length, and with bits flipped at random. Damage gives an error of the right kind, or
+ * data.
  */
 #define _GNU_SOURCE
 #include "fault.h"

@@ -277,8 +277,8 @@ static int fork_once(void *user, uint64_t n_done, uint64_t n_all)
     return 0;
 }
 
-/* By the function that a call asks: the parent's call goes on. The child's is cancelled when
- * others worked on it, since they are not in the child, and its next one reads. */
+/* By the function that a call asks: the parent's call goes on. The child's is cancelled
+ * when others worked on it, since they are not in the child, and its next one reads. */
 static void test_fork_within_read(void **state)
 {
     (void)state;
