@@ -315,7 +315,12 @@ zlg_status zlgi_pool_run(zlgi_pool *pool, int n_workers, zlgi_work_fn work,
 typedef struct zlgi_budget zlgi_budget;
 zlgi_budget *zlgi_budget_new(const zlgi_alloc *alloc, uint64_t n_bytes);
 void zlgi_budget_free(zlgi_budget *budget);
+uint64_t zlgi_budget_bytes(const zlgi_budget *budget); /* as it was made */
 void zlgi_budget_reserve(zlgi_budget *budget, uint64_t n_bytes);
+/* Reserves only what needs no waiting, so that those who hold some may ask for more. */
+bool zlgi_budget_try(zlgi_budget *budget, uint64_t n_bytes);
+/* Somebody waits: who can do without what it holds gives it back. Costs one load. */
+bool zlgi_budget_is_wanted(const zlgi_budget *budget);
 void zlgi_budget_release(zlgi_budget *budget, uint64_t n_bytes);
 
 /* ------------------------------------------------------------------ system (os_posix.c) */

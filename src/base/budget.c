@@ -6,6 +6,7 @@
  * A forked child starts with nothing reserved: those who held bytes are not in it.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/os.h"
 
@@ -16,8 +17,9 @@ struct zlgi_budget {
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved; /* bytes came back, or the queue moved on */
     uint64_t n_reserved;
-    uint64_t i_next; /* number for the next that asks */
-    uint64_t i_turn; /* number of the one to be served */
+    uint64_t i_next;      /* number for the next that asks */
+    uint64_t i_turn;      /* number of the one to be served */
+    atomic_int n_waiting; /* changed under the lock */
 };
 
 static void start_empty(zlgi_budget *budget)
@@ -27,6 +29,7 @@ static void start_empty(zlgi_budget *budget)
     budget->n_reserved = 0;
     budget->i_next = 0;
     budget->i_turn = 0;
+    atomic_store(&budget->n_waiting, 0);
 }
 
 zlgi_budget *zlgi_budget_new(const zlgi_alloc *alloc, uint64_t n_bytes)
@@ -52,6 +55,11 @@ void zlgi_budget_free(zlgi_budget *budget)
     zlgi_free(budget->alloc, budget, sizeof *budget);
 }
 
+uint64_t zlgi_budget_bytes(const zlgi_budget *budget)
+{
+    return budget->n_limit;
+}
+
 static void enter(zlgi_budget *budget)
 {
     if (zlgi_fork_enter(&budget->mark)) {
@@ -73,13 +81,30 @@ void zlgi_budget_reserve(zlgi_budget *budget, uint64_t n_bytes)
 {
     enter(budget);
     uint64_t i_mine = budget->i_next++;
+    atomic_fetch_add(&budget->n_waiting, 1);
     while (budget->i_turn != i_mine || !fits(budget, n_bytes))
         pthread_cond_wait(&budget->moved, &budget->lock);
+    atomic_fetch_sub(&budget->n_waiting, 1);
     budget->n_reserved += n_bytes;
     budget->i_turn++;
     if (budget->i_turn != budget->i_next)
         pthread_cond_broadcast(&budget->moved);
     pthread_mutex_unlock(&budget->lock);
+}
+
+bool zlgi_budget_try(zlgi_budget *budget, uint64_t n_bytes)
+{
+    enter(budget);
+    bool served = budget->i_turn == budget->i_next && fits(budget, n_bytes);
+    if (served)
+        budget->n_reserved += n_bytes;
+    pthread_mutex_unlock(&budget->lock);
+    return served;
+}
+
+bool zlgi_budget_is_wanted(const zlgi_budget *budget)
+{
+    return atomic_load_explicit(&budget->n_waiting, memory_order_relaxed) > 0;
 }
 
 void zlgi_budget_release(zlgi_budget *budget, uint64_t n_bytes)

@@ -8,6 +8,10 @@
  * to the store, after so many bytes of results, and else every so many pieces. */
 enum { POLL_NS = 50 * 1000 * 1000, BYTES_PER_CLOCK = 64 * 1024, TICKS_PER_CLOCK = 16 };
 
+/* A piece that needs more than this asks the budget; smaller ones are covered by the
+ * scratch that every worker has. */
+enum { UNRESERVED_BYTES = 4 * 1024 * 1024 };
+
 /* ms from now; the end of time when it lies beyond. */
 static uint64_t deadline(int64_t ms)
 {
@@ -56,25 +60,64 @@ static void stop(zlgi_job *job, const char *why)
     pthread_mutex_unlock(&job->lock);
 }
 
-static void poll_caller(zlgi_job *job, uint64_t now)
+/* Gives back what is reserved, and the buffers not in use that it was for, unless they are
+ * for no more than n_kept bytes. */
+static void give_back(zlgi_worker *worker, uint64_t n_kept)
+{
+    zlgi_scratch *scratch = worker->scratch;
+    if (worker->reserved == 0)
+        return;
+    size_t n_bufs = worker->reserved > n_kept ? ZLGI_COUNT(scratch->spare) : 0;
+    for (size_t i = (size_t)scratch->n_spare_used; i < n_bufs; i++)
+        if (scratch->spare[i].capacity > UNRESERVED_BYTES)
+            zlgi_buf_reset(&scratch->spare[i]);
+    zlgi_budget_release(worker->job->engine->budget, worker->reserved);
+    worker->reserved = 0;
+}
+
+/* What a worker may keep from call to call: the budget holds it if all of them do. */
+static uint64_t kept_bytes(const zlgi_job *job)
+{
+    return zlgi_budget_bytes(job->engine->budget) /
+           (uint64_t)zlgi_pool_threads(job->engine->pool);
+}
+
+/* Nobody waits while holding: what cannot be had at once is asked for with empty hands. */
+void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes)
+{
+    zlgi_budget *budget = worker->job->engine->budget;
+    if (n_bytes <= UNRESERVED_BYTES || n_bytes <= worker->reserved)
+        return;
+    if (!zlgi_budget_try(budget, n_bytes - worker->reserved)) {
+        give_back(worker, 0);
+        zlgi_budget_reserve(budget, n_bytes);
+    }
+    worker->reserved = n_bytes;
+}
+
+/* worker NULL: it has done its work. */
+static void poll_caller(zlgi_job *job, zlgi_worker *worker, uint64_t now)
 {
     if (!job->poll_ns || now < job->poll_ns)
         return;
     job->poll_ns = now + POLL_NS;
+    if (worker)
+        give_back(worker, 0); /* the caller may read something itself */
     if (job->call->poll(job->call->user, __atomic_load_n(&job->n_done, __ATOMIC_RELAXED),
                         job->n_all))
         stop(job, "stopped by the caller");
 }
 
-static void look_at_clock(zlgi_job *job, bool is_caller)
+static void look_at_clock(zlgi_job *job, zlgi_worker *worker)
 {
+    bool is_caller = !worker || worker->is_caller;
     if (!job->deadline_ns && !(is_caller && job->poll_ns))
         return;
     uint64_t now = zlgi_now_ns();
     if (job->deadline_ns && now > job->deadline_ns)
         stop(job, "the deadline passed");
     if (is_caller)
-        poll_caller(job, now);
+        poll_caller(job, worker, now);
 }
 
 zlg_status zlgi_worker_check(zlgi_worker *worker)
@@ -83,19 +126,21 @@ zlg_status zlgi_worker_check(zlgi_worker *worker)
     const zlg_call *call = job->call;
     if (call && call->cancel && __atomic_load_n(call->cancel, __ATOMIC_RELAXED))
         stop(job, "stopped by the caller");
+    if (worker->reserved > 0 && zlgi_budget_is_wanted(job->engine->budget))
+        give_back(worker, 0);
     if (worker->ticks++ % TICKS_PER_CLOCK == 0 || worker->n_done >= BYTES_PER_CLOCK ||
         worker->n_requests != worker->stats.n_requests) {
         __atomic_fetch_add(&job->n_done, worker->n_done, __ATOMIC_RELAXED);
         worker->n_done = 0;
         worker->n_requests = worker->stats.n_requests;
-        look_at_clock(job, worker->is_caller);
+        look_at_clock(job, worker);
     }
     return __atomic_load_n(&job->stopped, __ATOMIC_RELAXED) ? ZLG_CANCELLED : ZLG_OK;
 }
 
 static void idle(void *user)
 {
-    look_at_clock(user, true);
+    look_at_clock(user, NULL);
     zlgi_job *job = user;
     if (job->call && job->call->cancel &&
         __atomic_load_n(job->call->cancel, __ATOMIC_RELAXED))
@@ -164,6 +209,7 @@ static void work(void *user, zlgi_scratch *scratch)
         worker.ticks = 0;
         job->run_task(&worker, worker.object, (int)(task % (uint64_t)job->n_blocks));
     }
+    give_back(&worker, kept_bytes(job));
     __atomic_fetch_add(&job->n_done, worker.n_done, __ATOMIC_RELAXED);
     pthread_mutex_lock(&job->lock);
     add_stats(&job->stats, &worker.stats);

@@ -119,6 +119,7 @@ struct zlgi_worker {
     uint64_t n_done;     /* not yet added to the job's */
     unsigned ticks;      /* since the task began */
     uint64_t n_requests; /* those of stats when a clock was last looked at */
+    uint64_t reserved;   /* of the budget, for large buffers of the scratch */
     bool is_caller;
 };
 
@@ -131,6 +132,9 @@ int zlgi_job_threads(const zlgi_job *job);
 int zlgi_job_hands(zlgi_job *job);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);
+/* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker
+ * keeps, as it keeps the buffers, until others wait for them. Few bytes are not counted. */
+void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes);
 /* Records worker->error for a piece of the object at hand. */
 void zlgi_worker_fail(zlgi_worker *worker, zlg_status status, uint64_t piece);
 /* False when a failure below makes the piece pointless. */

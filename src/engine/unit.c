@@ -4,10 +4,6 @@
  */
 #include "engine/raw.h"
 
-/* A piece that needs more than this asks the budget; smaller ones are covered by the
- * scratch that every worker has. */
-enum { UNRESERVED_BYTES = 4 * 1024 * 1024 };
-
 static uint64_t use_bytes(const zlgi_source *source, const zlgi_use *use)
 {
     return (uint64_t)zlgi_use_count(use) * source->item;
@@ -164,6 +160,25 @@ static zlg_status read_whole(zlgi_worker *worker, const zlgi_source *source,
     return decode_and_place(worker, source, level, box, shape, encoded, uses, &buf[1], err);
 }
 
+/* The stored bytes, unless they are lent, and the decoded ones. What lies in memory because
+ * codecs around a shard were taken off is part of a piece that is in hand already. */
+static void reserve(zlgi_worker *worker, const zlgi_level *level, const zlgi_level_box *box,
+                    const zlgi_range *range)
+{
+    const zlgi_chain *chain = level->chain;
+    size_t n_decoded = box->layout.edge[chain->n_folded].n_bytes;
+    uint64_t need = 0;
+    if (!range->object)
+        return;
+    if (!range->memory && !range->object->view && range->n_bytes != ZLGI_SIZE_UNKNOWN)
+        need = range->n_bytes;
+    if (n_decoded != ZLGI_UNKNOWN)
+        need += level->raw ? 0 : n_decoded;
+    if (n_decoded != ZLGI_UNKNOWN && chain->normalize)
+        need += n_decoded;
+    zlgi_worker_reserve(worker, need);
+}
+
 zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
                           const zlgi_level *level, const int64_t *shape,
                           const zlgi_range *range, const zlgi_uses *uses, zlg_error *err)
@@ -182,13 +197,7 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
         return zlgi_raw_read(worker, source, level, box, shape, range, uses, err);
     if (worker->trace)
         return zlgi_trace_add(worker->trace, range->offset, range->n_bytes, 1, err);
-    size_t n_bytes = box->layout.edge[level->chain->n_folded].n_bytes;
-    uint64_t need = n_bytes == ZLGI_UNKNOWN ? 0 : n_bytes;
-    if (range->object && range->n_bytes != ZLGI_SIZE_UNKNOWN)
-        need += range->n_bytes;
-    bool reserve = need > UNRESERVED_BYTES && !range->memory;
-    if (reserve)
-        zlgi_budget_reserve(worker->job->engine->budget, need);
+    reserve(worker, level, box, range);
     zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
     zlgi_scratch_push(
         worker->scratch); /* three in a row: the bytes, and a pair to decode */
@@ -198,7 +207,5 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
     zlgi_scratch_pop(worker->scratch);
     zlgi_scratch_pop(worker->scratch);
     zlgi_scratch_pop(worker->scratch);
-    if (reserve)
-        zlgi_budget_release(worker->job->engine->budget, need);
     return status;
 }

@@ -75,6 +75,8 @@ static zlg_status write_box(box_writer *writer, const char *key)
     if (layout.edge[0].n_bytes > (uint64_t)writer->worker->job->engine->limits->chunk_bytes)
         return zlgi_fail(writer->err, ZLG_LIMIT, "%zu bytes, more than chunk_bytes",
                          layout.edge[0].n_bytes);
+    /* The gathered elements, and at most two forms of them on the way through the chain. */
+    zlgi_worker_reserve(writer->worker, 3 * (uint64_t)layout.edge[0].n_bytes);
     if (!zlgi_use_cut(&writer->worker->job->plan.uses[0], writer->planned->start,
                       writer->planned->shape, &use))
         return ZLG_OK;

@@ -84,6 +84,32 @@ static void test_an_oversized_need_waits_and_is_not_overtaken(void **state)
     zlgi_budget_free(budget);
 }
 
+/* Who holds some may ask for more, and sees when others wait. */
+static void test_more_without_waiting(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    budget = zlgi_budget_new(&zlgi_default_alloc, LIMIT);
+    atomic_store(&n_served, 0);
+    assert_int_equal(zlgi_budget_bytes(budget), LIMIT);
+    assert_true(zlgi_budget_try(budget, 600));
+    assert_false(zlgi_budget_try(budget, 401));
+    assert_true(zlgi_budget_try(budget, 100));
+    assert_false(zlgi_budget_is_wanted(budget));
+    pthread_create(&thread, NULL, reserve_and_tell, (void *)(uintptr_t)400);
+    while (!zlgi_budget_is_wanted(budget))
+        sched_yield();
+    assert_false(zlgi_budget_try(budget, 1)); /* not before the other */
+    assert_int_equal(atomic_load(&n_served), 0);
+    zlgi_budget_release(budget, 700);
+    pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&n_served), 1);
+    assert_false(zlgi_budget_is_wanted(budget));
+    assert_true(zlgi_budget_try(budget, LIMIT + 1)); /* alone */
+    zlgi_budget_release(budget, LIMIT + 1);
+    zlgi_budget_free(budget);
+}
+
 static void test_needs_beyond_all_numbers(void **state)
 {
     (void)state;
@@ -129,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_budget_is_never_passed),
         cmocka_unit_test(test_an_oversized_need_waits_and_is_not_overtaken),
+        cmocka_unit_test(test_more_without_waiting),
         cmocka_unit_test(test_needs_beyond_all_numbers),
         cmocka_unit_test(test_a_child_starts_with_nothing_reserved),
         cmocka_unit_test(test_no_memory_is_null),
