@@ -117,12 +117,13 @@ static zlg_status explain_plan(explainer *e, bool resolve, int64_t max_objects)
     uint64_t n_listed = plan->n_objects;
     if (max_objects >= 0 && n_listed > (uint64_t)max_objects)
         n_listed = (uint64_t)max_objects;
-    ZLGI_TRY(zlgi_buf_printf(
-        e->out, e->err,
-        "{\"n_objects\":%llu,\"n_elements\":%lld,\"n_bytes\":%llu,"
-        "\"objects\":[",
-        (unsigned long long)plan->n_objects, (long long)zlgi_use_count(&plan->uses[0]),
-        (unsigned long long)zlgi_use_count(&plan->uses[0]) * e->source->item));
+    ZLGI_TRY(zlgi_buf_printf(e->out, e->err,
+                             "{\"n_objects\":%llu,\"n_elements\":%lld,\"n_bytes\":%llu,"
+                             "\"objects\":[",
+                             (unsigned long long)plan->n_objects,
+                             (long long)zlgi_use_count(zlgi_plan_use(plan, 0)),
+                             (unsigned long long)zlgi_use_count(zlgi_plan_use(plan, 0)) *
+                                 e->source->item));
     for (uint64_t k = 0; k < n_listed; k++)
         ZLGI_TRY(explain_object(e, k, resolve));
     return zlgi_buf_printf(e->out, e->err, "]}");

@@ -26,7 +26,7 @@ static uint64_t pieces_per_object(const zlgi_job *job)
     if (!level->sharding || job->plan.n_objects == 0)
         return 1;
     for (int i = 0; i < source->grid.rank; i++) {
-        const zlgi_use_axis *axis = &job->plan.uses[0].axis[level->order[i]];
+        const zlgi_use_axis *axis = &zlgi_plan_use(&job->plan, 0)->axis[level->order[i]];
         uint64_t chunk = (uint64_t)level->sharding->chunk_shape[i];
         uint64_t extent = (uint64_t)axis->count;
         if (!axis->list)

@@ -25,12 +25,19 @@ typedef struct zlgi_plan {
     zlgi_arena arena;
     const zlgi_request *requests;
     size_t n_requests;
-    zlgi_use *uses; /* of each request over its whole array */
+    uint8_t *uses; /* of each request over its whole array: see zlgi_plan_use */
+    size_t n_bytes_use;
     uint64_t n_objects;
     zlgi_touched touched[ZLG_MAX_RANK];
     const zlgi_record *records; /* NULL for a single orthogonal request */
     const size_t *groups;       /* n_objects + 1 */
 } zlgi_plan;
+
+/* Packed at the size that the highest rank needs: a batch may have very many. */
+static inline zlgi_use *zlgi_plan_use(const zlgi_plan *plan, size_t i_request)
+{
+    return (zlgi_use *)(void *)(plan->uses + i_request * plan->n_bytes_use);
+}
 
 typedef struct zlgi_planned {
     const zlgi_source *source;

@@ -42,7 +42,7 @@ static zlg_status touch(zlgi_plan *plan, size_t i_request, zlgi_touched *out,
                         uint64_t *n_objects, zlg_error *err)
 {
     const zlgi_grid *grid = &plan->requests[i_request].source->grid;
-    const zlgi_use *use = &plan->uses[i_request];
+    const zlgi_use *use = zlgi_plan_use(plan, i_request);
     *n_objects = 1;
     for (int i = 0; i < grid->rank; i++) {
         size_t room = zlgi_touched_room(&use->axis[i], &grid->axis[i]);
@@ -89,7 +89,7 @@ static zlg_status add_record(zlgi_buf *records, zlgi_record record, zlg_error *e
 static zlg_status add_points(zlgi_plan *plan, zlgi_record record, zlgi_buf *records,
                              zlg_error *err)
 {
-    zlgi_use *use = &plan->uses[record.request];
+    zlgi_use *use = zlgi_plan_use(plan, record.request);
     const zlgi_grid *grid = &plan->requests[record.request].source->grid;
     size_t n = (size_t)use->n_points;
     point_key *keys = zlgi_arena_get(&plan->arena, n * sizeof *keys + 1);
@@ -174,8 +174,9 @@ static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *er
     for (uint32_t i = 0; i < plan->n_requests; i++) {
         zlgi_record record = {.request = i, .source = first_with_source(plan, &table, i)};
         ZLGI_TRY(check_grid(&plan->requests[i].source->grid, err));
-        zlg_status status = plan->uses[i].points ? add_points(plan, record, records, err)
-                                                 : add_box(plan, record, records, err);
+        zlg_status status = zlgi_plan_use(plan, i)->points
+                                ? add_points(plan, record, records, err)
+                                : add_box(plan, record, records, err);
         ZLGI_TRY(status);
     }
     size_t n = records->n / sizeof(zlgi_record);
@@ -201,16 +202,23 @@ static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *er
 
 static zlg_status fill_plan(zlgi_plan *plan, const zlgi_alloc *alloc, zlg_error *err)
 {
-    plan->uses = zlgi_arena_get(&plan->arena, plan->n_requests * sizeof *plan->uses + 1);
+    int rank = 0;
+    for (size_t i = 0; i < plan->n_requests; i++)
+        rank = ZLGI_MAX(rank, plan->requests[i].source->grid.rank);
+    plan->n_bytes_use = zlgi_use_bytes(rank);
+    size_t n_bytes;
+    if (!zlgi_mul_size(plan->n_requests, plan->n_bytes_use, &n_bytes))
+        return zlgi_no_memory(err, SIZE_MAX);
+    plan->uses = zlgi_arena_get(&plan->arena, n_bytes);
     if (!plan->uses)
-        return zlgi_no_memory(err, plan->n_requests * sizeof *plan->uses);
+        return zlgi_no_memory(err, n_bytes);
     for (size_t i = 0; i < plan->n_requests; i++) {
         const zlgi_request *request = &plan->requests[i];
         ZLGI_TRY(zlgi_use_make(&plan->arena, &request->source->grid, request->selection,
                                request->memory, request->strides, request->source->item,
-                               &plan->uses[i], err));
+                               zlgi_plan_use(plan, i), err));
     }
-    if (plan->n_requests == 1 && !plan->uses[0].points)
+    if (plan->n_requests == 1 && !zlgi_plan_use(plan, 0)->points)
         return touch(plan, 0, plan->touched, &plan->n_objects, err);
     zlgi_buf records;
     zlgi_buf_init(&records, alloc);

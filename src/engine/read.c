@@ -24,7 +24,7 @@ zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
 {
     for (size_t i = 0; i < planned->n_records; i++) {
         const zlgi_record *record = planned->records ? &planned->records[i] : NULL;
-        const zlgi_use *use = &plan->uses[record ? record->request : 0];
+        const zlgi_use *use = zlgi_plan_use(plan, record ? record->request : 0);
         zlgi_use *cut;
         ZLGI_TRY(zlgi_uses_room(out, &cut, err));
         if (!use->points) {
@@ -263,7 +263,7 @@ static void close_shared(zlgi_job *job)
 static zlg_status run_planned(zlgi_job *job, zlg_error *err)
 {
     for (size_t i = 0; i < job->plan.n_requests; i++)
-        job->n_all += (uint64_t)zlgi_use_count(&job->plan.uses[i]) *
+        job->n_all += (uint64_t)zlgi_use_count(zlgi_plan_use(&job->plan, i)) *
                       job->plan.requests[i].source->item;
     int n_threads = zlgi_job_hands(job);
     uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;

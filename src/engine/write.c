@@ -77,7 +77,7 @@ static zlg_status write_box(box_writer *writer, const char *key)
                          layout.edge[0].n_bytes);
     /* The gathered elements, and at most two forms of them on the way through the chain. */
     zlgi_worker_reserve(writer->worker, 3 * (uint64_t)layout.edge[0].n_bytes);
-    if (!zlgi_use_cut(&writer->worker->job->plan.uses[0], writer->planned->start,
+    if (!zlgi_use_cut(zlgi_plan_use(&writer->worker->job->plan, 0), writer->planned->start,
                       writer->planned->shape, &use))
         return ZLG_OK;
     ZLGI_TRY(gather(writer, &use, layout.edge[0].n_elements));
@@ -124,7 +124,7 @@ static zlg_status check_coverage(const zlgi_plan *plan, zlg_error *err)
         zlgi_use use;
         char key[ZLGI_PATH_MAX];
         zlgi_plan_object(plan, k, &planned);
-        if (zlgi_use_cut(&plan->uses[0], planned.start, planned.shape, &use) &&
+        if (zlgi_use_cut(zlgi_plan_use(plan, 0), planned.start, planned.shape, &use) &&
             covers(&planned, &use))
             continue;
         ZLGI_TRY(zlgi_plan_key(planned.source, planned.coordinates, key, err));
@@ -136,11 +136,11 @@ static zlg_status check_coverage(const zlgi_plan *plan, zlg_error *err)
 
 static zlg_status run_planned(zlgi_job *job, zlg_error *err)
 {
-    if (job->plan.uses[0].points)
+    if (zlgi_plan_use(&job->plan, 0)->points)
         return zlgi_fail(err, ZLG_UNSUPPORTED, "points cannot be written");
     ZLGI_TRY(check_coverage(&job->plan, err));
-    job->n_all =
-        (uint64_t)zlgi_use_count(&job->plan.uses[0]) * job->plan.requests[0].source->item;
+    job->n_all = (uint64_t)zlgi_use_count(zlgi_plan_use(&job->plan, 0)) *
+                 job->plan.requests[0].source->item;
     job->run_task = run_write;
     uint64_t n_tasks = job->plan.n_objects;
     if (n_tasks == 0)

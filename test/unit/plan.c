@@ -67,8 +67,10 @@ static void test_many_requests_of_several_arrays(void **state)
             .source = &sources[i * 3 / MANY], .selection = &box, .memory = &memory};
     zlgi_plan plan;
     zlgi_planned planned;
-    assert_int_equal(zlgi_plan_make(&plan, &zlgi_default_alloc, requests, MANY, NULL),
-                     ZLG_OK);
+    test_heap heap;
+    test_heap_init(&heap);
+    assert_int_equal(zlgi_plan_make(&plan, &heap.alloc, requests, MANY, NULL), ZLG_OK);
+    assert_true(heap.peak_bytes < (size_t)400 * MANY);
     assert_int_equal(plan.n_objects, 3);
     for (uint64_t k = 0; k < 3; k++) {
         zlgi_plan_object(&plan, k, &planned);
