@@ -261,7 +261,7 @@ static void test_index_codecs(void **state)
     }
 }
 
-/* Each half of the index, of shards at both levels: read twice, since indexes are cached. */
+/* Entries of shards at both levels, each read twice, since indexes are cached. */
 static void test_broken_indexes(void **state)
 {
     (void)state;
