@@ -32,26 +32,28 @@ def numcodecs(names):
     return " ".join(f"numcodecs.{name}" for name in names.split())
 
 
+FILTERS = "base64 delta quantize bitround packbits astype"
 MICRO = "int2 int4 uint2 uint4 bfloat16 float4_* float6_* float8_*"
 CHECKSUMS = "adler32 crc32 crc32c fletcher32 jenkins_lookup3"
 OBJECTS = "json2 msgpack2 categorize"
 SHARDED = "sharded index_* nested transposed_inner transposed_outer shard_zstd"
 
+NUMCODECS = (
+    Rule("numcodecs has no snappy", "*", "*", "*", "blosc_snappy_*", (WRITES,)),
+    Rule("numcodecs has no snappy", "*", "*", "large", "blosc_snappy_*", (READS,)),
+    Rule("bitround of numcodecs mixes up F order", "v2", "*", "F", "bitround", (WRITES,)),
+)
 METADATA = (
     Rule("no such data type", "v3", f"raw complex_* {MICRO}"),
     Rule("no records in records", "v2", "nested"),
     Rule("no objects but texts and byte strings", "v2", "lists"),
     Rule("no objects but texts and byte strings", "v2", codecs=OBJECTS),
-    Rule("no such codec", "v3", codecs="bitround packbits* reshape zarrs.squeeze zfp"),
+    Rule("no such codec", "v3", codecs="bitround packbits* reshape zarrs.squeeze"),
 )
 ZARR_PYTHON = (
     *METADATA,
-    Rule("numcodecs has no snappy", codecs="blosc_snappy_*", does=(WRITES,)),
-    Rule(
-        "numcodecs has no snappy", layouts="large", codecs="blosc_snappy_*", does=(READS,)
-    ),
+    *NUMCODECS,
     Rule("0-d byte strings become arrays", types="bytes", layouts="scalar", does=(WRITES,)),
-    Rule("bitround of numcodecs mixes up F order", "v2", "*", "F", "bitround", (WRITES,)),
 )
 LEFT_OUT = {
     "zarr-python": ZARR_PYTHON,
@@ -81,7 +83,7 @@ LEFT_OUT = {
         Rule(
             "left to zarr-python: no such codec",
             "v2",
-            codecs=f"lz4 lzma zstd_checksum base64 delta quantize bitround packbits astype {CHECKSUMS}",
+            codecs=f"lz4 lzma zstd_checksum {FILTERS} {CHECKSUMS}",
         ),
         Rule("F order is not read", "v2", layouts="F", does=(READS,)),
         Rule("other byte order is not read", "v2", "big_*", "[!e]*", does=(READS,)),
@@ -99,8 +101,7 @@ LEFT_OUT = {
         Rule(
             "no such codec",
             "v2",
-            codecs=f"zlib bz2 lz4 lzma zstd_checksum base64 delta quantize bitround packbits astype"
-            f" {CHECKSUMS} {OBJECTS}",
+            codecs=f"zlib bz2 lz4 lzma zstd_checksum {FILTERS} {CHECKSUMS} {OBJECTS}",
         ),
         Rule(
             "no such codec",
@@ -109,7 +110,7 @@ LEFT_OUT = {
                 f"zlib gzip bz2 lzma lz4 zstd blosc delta astype quantize packbits zfpy"
                 f" {CHECKSUMS}"
             )
-            + " cast_value* scale_offset zfp",
+            + " cast_value* scale_offset",
         ),
         Rule(
             "loses its way in a part of a chunk of transposed texts",
@@ -122,8 +123,8 @@ LEFT_OUT = {
     "tensorstore": (
         Rule(
             "no such data type",
-            types="string bytes lists *datetime64 *timedelta64 *fixed_utf32 complex_* float6_*"
-            " float8_e4m3 uint2 uint4",
+            types="string bytes lists *datetime64 *timedelta64 *fixed_utf32"
+            " complex_* float6_* float8_e4m3 uint2 uint4",
         ),
         Rule("no such data type", "v3", "fixed_bytes"),
         Rule("wants byte strings as fill values padded", "v2", "fixed_bytes"),
@@ -144,13 +145,13 @@ LEFT_OUT = {
         Rule(
             "no such codec",
             "v3",
-            codecs="numcodecs.* bitround packbits* cast_value* scale_offset reshape zarrs.squeeze zfp",
+            codecs="numcodecs.* bitround packbits* cast_value* scale_offset reshape"
+            " zarrs.squeeze",
         ),
         Rule(
             "no filters",
             "v2",
-            codecs=f"shuffle base64 delta fixedscaleoffset quantize bitround packbits astype"
-            f" {CHECKSUMS}",
+            codecs=f"shuffle fixedscaleoffset {FILTERS} {CHECKSUMS}",
         ),
         Rule("no such compressor", "v2", codecs="lz4 lzma zstd_checksum"),
     ),
@@ -175,8 +176,8 @@ LEFT_OUT = {
         ),
         Rule(
             "no such codec",
-            codecs=f"*base64 *bz2 *lzma *quantize *astype *categorize *msgpack2 *.squeeze zfp *.zfpy"
-            " reshape numcodecs.fixedscaleoffset",
+            codecs="*base64 *bz2 *lzma *quantize *astype *categorize *msgpack2 *.squeeze"
+            " *.zfpy reshape numcodecs.fixedscaleoffset",
         ),
         Rule("no such codec", "v2", codecs=CHECKSUMS),
         Rule("no such codec", "v3", codecs=numcodecs(CHECKSUMS)),
@@ -188,8 +189,8 @@ LEFT_OUT = {
         Rule(
             "only decodes this codec",
             "v3",
-            codecs="crc32c gzip three *bitround *packbits* cast_value* scale_offset numcodecs.zlib"
-            " numcodecs.gzip",
+            codecs="crc32c gzip three numcodecs.zlib numcodecs.gzip *bitround *packbits*"
+            " cast_value* scale_offset",
             does=(WRITES,),
         ),
         Rule(
@@ -200,6 +201,7 @@ LEFT_OUT = {
             does=(WRITES,),
         ),
     ),
+    "numcodecs": (Rule("knows version 2 only", "v3"), *NUMCODECS),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import tensorstore
 import zarr
 import zarrista
+from version_2 import Numcodecs
 from zarrista.store import FilesystemStore
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -141,4 +142,5 @@ PEERS = {
     "zarrista": Zarrista(),
     "tensorstore": TensorStore(),
     "zarrita": Zarrita(),
+    "numcodecs": Numcodecs(),
 }
