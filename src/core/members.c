@@ -99,7 +99,7 @@ static zlg_status walk(member_list *list)
     zlgi_buf_init(&names, store->alloc);
     name_list found = {.arena = list->arena, .names = &names, .err = list->err};
     zlg_status status =
-        store->class->list(store, list->path, true, add_name, &found, list->err);
+        zlg_store_list(store, list->path, true, add_name, &found, list->err);
     if (status == ZLG_OK)
         status = found.status;
     const char **name = (const char **)(void *)names.data;

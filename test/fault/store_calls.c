@@ -186,6 +186,33 @@ static void test_each_call_of_listing(void **state)
     close_fixture(&f);
 }
 
+/* What a store cannot do is refused, not tried. */
+static void test_store_without_lists(void **state)
+{
+    (void)state;
+    fixture f;
+    zlg_error err = {0};
+    zlg_group *group;
+    zlg_array *array;
+    uint64_t n_objects, n_bytes;
+    open_fixture(&f, 1);
+    zlgi_store_class class = *f.store->base.class;
+    class.capabilities = ZLGI_STORE_WRITE;
+    class.list = NULL;
+    f.store->base.class = &class;
+    put_text(&f.store->base, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    put_numbers(&f, "a", &kinds[0]);
+    MUST(zlg_group_open(&f.store->base, "", NULL, &group, err_));
+    assert_int_equal(zlg_group_members(group, 0, ignore_member, NULL, &err),
+                     ZLG_UNSUPPORTED);
+    MUST(zlg_group_open_array(group, "a", &array, err_));
+    assert_int_equal(zlg_array_stored(array, &n_objects, &n_bytes, &err), ZLG_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "cannot be listed"));
+    zlg_array_close(array);
+    zlg_group_close(group);
+    close_fixture(&f);
+}
+
 /* ------------------------------------------------------------------ the lowest fault */
 
 enum { WIDE = 96, N_WIDE = WIDE * WIDE, ROUNDS = 25 };
@@ -460,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_each_call),
         cmocka_unit_test(test_each_call_of_writing),
         cmocka_unit_test(test_each_call_of_listing),
+        cmocka_unit_test(test_store_without_lists),
         cmocka_unit_test(test_lowest_chunk),
         cmocka_unit_test(test_lowest_inner_chunk),
         cmocka_unit_test(test_lowest_nested_chunk),
