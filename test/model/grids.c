@@ -317,6 +317,51 @@ static void test_empty_selections(void **state)
     close_fixture(&f);
 }
 
+/* Elements without bytes: text of no characters, as version 2 may have it. */
+static void test_elements_without_bytes(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"|S0", "<U0", "|V0"};
+    static const char *const compressors[] = {"null", "{\"id\":\"zlib\",\"level\":1}"};
+    int n_opened = 0;
+    for (size_t i = 0; i < ZLGI_COUNT(types) * ZLGI_COUNT(compressors) * 2; i++) {
+        fixture f;
+        char text[512];
+        zlg_array *array;
+        uint8_t guard = 0xA5;
+        uint64_t seed = 7;
+        open_fixture(&f);
+        f.store->lends = i >= ZLGI_COUNT(types) * ZLGI_COUNT(compressors);
+        snprintf(text, sizeof text,
+                 "{\"zarr_format\":2,\"shape\":[3,4],\"chunks\":[2,2],\"dtype\":\"%s\","
+                 "\"compressor\":%s,\"fill_value\":null,\"filters\":null,\"order\":\"C\"}",
+                 types[i % 3], compressors[i / 3 % 2]);
+        put_text(&f.store->base, ".zarray", text);
+        if (zlg_array_open(&f.store->base, "", NULL, &array, NULL) != ZLG_OK) {
+            close_fixture(&f); /* a type may be refused */
+            continue;
+        }
+        assert_int_equal(zlg_array_dtype(array).n_bytes, 0);
+        n_opened++;
+        MUST(zlg_store_put(&f.store->base, "0.0", "", 0, err_));
+        for (int k = 0; k < 30; k++) {
+            pick p;
+            pick_any(&p, &seed, 2, zlg_array_shape(array), 4, true);
+            zlg_status status = zlg_array_read(array, &p.selection,
+                                               &(zlg_target){.data = &guard}, NULL, NULL);
+            /* What is stored is nothing, which no compressor gives. */
+            assert_true(status == ZLG_OK || (status == ZLG_CORRUPT && i / 3 % 2 == 1));
+            assert_int_equal(guard, 0xA5);
+            pick_free(&p);
+        }
+        MUST(zlg_array_write(array, NULL, &guard, NULL, NULL, err_));
+        MUST(zlg_array_read(array, NULL, &(zlg_target){.data = &guard}, NULL, err_));
+        zlg_array_close(array);
+        close_fixture(&f);
+    }
+    assert_true(n_opened > 0);
+}
+
 /* ------------------------------------------------------------------ ranks */
 
 static void test_no_axes(void **state)
@@ -556,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_chunk_larger_than_array),
         cmocka_unit_test(test_no_elements),
         cmocka_unit_test(test_empty_selections),
+        cmocka_unit_test(test_elements_without_bytes),
         cmocka_unit_test(test_no_axes),
         cmocka_unit_test(test_many_axes),
         cmocka_unit_test(test_long_lists),
