@@ -69,6 +69,16 @@ static inline void test_heap_init(test_heap *heap)
     *heap = (test_heap){.alloc = {.resize = test_heap_resize, .self = heap}};
 }
 
+/* The allocators of sanitizers may leave the child of a fork, made while other threads were
+ * at work, with a lock that nobody gives back. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEST_SANITIZED 1
+#endif
+#endif
+
 /* A small generator of repeatable numbers (xorshift); the seed must not be 0. */
 static inline uint64_t test_random(uint64_t *seed)
 {

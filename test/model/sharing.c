@@ -233,17 +233,8 @@ static void test_fork_between_reads(void **state)
     close_fixture(&f);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-/* Threads that are at work while the process forks: the allocators of sanitizers may leave
- * the child with a lock that nobody gives back. */
-#ifdef SANITIZED
+/* Threads that are at work while the process forks. */
+#ifdef TEST_SANITIZED
 enum { THREADS_AT_FORK = 1 };
 #else
 enum { THREADS_AT_FORK = 3 };
@@ -402,7 +393,7 @@ int main(void)
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_replaced_objects),
         cmocka_unit_test(test_fork_between_reads),
-#ifndef SANITIZED
+#ifndef TEST_SANITIZED
         cmocka_unit_test(test_fork_during_reads),
 #endif
         cmocka_unit_test(test_fork_within_read),
