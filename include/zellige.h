@@ -167,8 +167,8 @@ typedef struct zlg_ctx_options {
 
 /*
  * Options, here and below: NULL means the defaults. Otherwise start from the INIT macro,
- * which notes the size that the struct had when your program was built; what lies beyond
- * that size counts as 0.
+ * which notes the size that the struct had when your program was built: what lies beyond
+ * that size counts as 0. ZLG_USAGE when the size is missing.
  *
  * No thread is started before the first large call.
  */

@@ -135,14 +135,16 @@ static zlg_status open_into(zlg_array *array, int zarr_format, zlg_error *err)
     return zlgi_array_build(array, &documents, false, err);
 }
 
-zlg_status zlg_array_open(zlg_store *store, const char *path,
-                          const zlg_open_options *options, zlg_array **out, zlg_error *err)
+zlg_status zlg_array_open(zlg_store *store, const char *path, const zlg_open_options *given,
+                          zlg_array **out, zlg_error *err)
 {
     zlg_array *array;
+    zlg_open_options options;
     *out = NULL;
+    ZLGI_TRY(zlgi_open_options_read(given, &options, err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     ZLGI_TRY(zlgi_array_new(store, path, &array, err));
-    zlg_status status = open_into(array, options ? options->zarr_format : 0, err);
+    zlg_status status = open_into(array, options.zarr_format, err);
     if (status == ZLG_OK) {
         *out = array;
         return ZLG_OK;

@@ -3,13 +3,9 @@
  */
 #include "core/core.h"
 
-const zlg_call *zlgi_call_read(const zlg_call *given, zlg_call *room)
+zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err)
 {
-    if (!given)
-        return NULL;
-    memset(room, 0, sizeof *room);
-    memcpy(room, given, ZLGI_MIN(given->n_bytes_struct, sizeof *room));
-    return room;
+    return zlgi_options_read(given, "ZLG_CALL_INIT", room, sizeof *room, err);
 }
 
 zlg_status zlg_selection_shape(const zlg_array *array, const zlg_selection *selection,
@@ -64,33 +60,34 @@ static zlg_status read_list(zlgi_engine *engine, zlgi_request *requests,
     return n == 1 ? within_array(reads[0].array, status, err) : status;
 }
 
-zlg_status zlg_read_many(const zlg_read *reads, size_t n_reads, const zlg_call *call,
+zlg_status zlg_read_many(const zlg_read *reads, size_t n_reads, const zlg_call *given,
                          zlg_error *err)
 {
+    zlg_call call;
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
     if (n_reads == 0)
         return ZLG_OK;
-    zlg_call room;
     zlgi_request one;
     zlgi_engine *engine = &reads[0].array->store->ctx->engine;
-    call = zlgi_call_read(call, &room);
     if (n_reads == 1)
-        return read_list(engine, &one, reads, 1, call, err);
+        return read_list(engine, &one, reads, 1, &call, err);
     size_t n_bytes;
     if (n_reads > UINT32_MAX || !zlgi_mul_size(n_reads, sizeof one, &n_bytes))
         return zlgi_fail(err, ZLG_LIMIT, "%zu reads in one call", n_reads);
     zlgi_request *requests = zlgi_resize(engine->alloc, NULL, 0, n_bytes);
     if (!requests)
         return zlgi_no_memory(err, n_bytes);
-    zlg_status status = read_list(engine, requests, reads, n_reads, call, err);
+    zlg_status status = read_list(engine, requests, reads, n_reads, &call, err);
     zlgi_free(engine->alloc, requests, n_bytes);
     return status;
 }
 
 zlg_status zlg_array_read_varlen(zlg_array *array, const zlg_selection *selection,
-                                 zlg_varlen *out, const zlg_call *call, zlg_error *err)
+                                 zlg_varlen *out, const zlg_call *given, zlg_error *err)
 {
-    zlg_call room;
+    zlg_call call;
     memset(out, 0, sizeof *out);
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
     if (!zlgi_dtype_is_varlen(array->meta.dtype)) {
         zlg_status status = zlgi_fail(err, ZLG_USAGE,
                                       "elements of fixed size are read with "
@@ -98,8 +95,8 @@ zlg_status zlg_array_read_varlen(zlg_array *array, const zlg_selection *selectio
         return within_array(array, status, err);
     }
     zlgi_request request = {.source = &array->source, .selection = selection};
-    zlg_status status = zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out,
-                                                zlgi_call_read(call, &room), err);
+    zlg_status status =
+        zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out, &call, err);
     out->ctx = array->store->ctx;
     return within_array(array, status, err);
 }

@@ -16,11 +16,11 @@ static zlg_status check_writable(const zlg_array *array, bool varlen, zlg_error 
 }
 
 static zlg_status write_request(zlg_array *array, const zlgi_request *request,
-                                const zlg_call *call, zlg_error *err)
+                                const zlg_call *given, zlg_error *err)
 {
-    zlg_call room;
-    return zlgi_engine_write(&array->store->ctx->engine, request,
-                             zlgi_call_read(call, &room), err);
+    zlg_call call;
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
+    return zlgi_engine_write(&array->store->ctx->engine, request, &call, err);
 }
 
 static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_error *err)

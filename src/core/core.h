@@ -87,8 +87,16 @@ zlg_status zlgi_group_new(zlg_store *store, const char *path, zlg_group **out,
 zlg_status zlgi_group_build(zlg_group *group, const zlgi_node_documents *documents,
                             zlg_error *err);
 
-/* Options of an older caller are shorter: what it does not know is zero. NULL stays. */
-const zlg_call *zlgi_call_read(const zlg_call *given, zlg_call *room);
+/* ctx.c: a struct of options that starts with its size, or NULL, into `room` of n_room
+ * bytes. That of an older caller is shorter: what it does not know is zero. USAGE when it
+ * was not started from its macro. */
+zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
+                             size_t n_room, zlg_error *err);
+/* node.c: the same, and a version that there is. */
+zlg_status zlgi_open_options_read(const zlg_open_options *given, zlg_open_options *room,
+                                  zlg_error *err);
+/* array_read.c */
+zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err);
 
 /* A key below a path: "path/name", or "name" for the root. */
 enum { ZLGI_NAME_MAX = 4096 };

@@ -142,11 +142,11 @@ static zlg_status store_array(zlg_array *array, const zlg_array_spec *spec, zlgi
 zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_spec *given,
                             zlg_array **out, zlg_error *err)
 {
-    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
-    memcpy(&spec, given, ZLGI_MIN(given->n_bytes_struct, sizeof spec));
-    spec.zarr_format = spec.zarr_format ? spec.zarr_format : 3;
+    zlg_array_spec spec;
     zlg_array *array;
     *out = NULL;
+    ZLGI_TRY(zlgi_options_read(given, "ZLG_ARRAY_SPEC_INIT", &spec, sizeof spec, err));
+    spec.zarr_format = spec.zarr_format ? spec.zarr_format : 3;
     ZLGI_TRY(check_store(store, err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     ZLGI_TRY(zlgi_array_new(store, path, &array, err));

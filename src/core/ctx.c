@@ -14,13 +14,18 @@ static void set_limits(zlg_limits *limits, const zlg_limits *given)
 #undef SET_LIMIT
 }
 
-/* Options of an older caller are shorter: what it does not know is zero. */
-static zlg_ctx_options read_options(const zlg_ctx_options *given)
+zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
+                             size_t n_room, zlg_error *err)
 {
-    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
-    if (given)
-        memcpy(&options, given, ZLGI_MIN(given->n_bytes_struct, sizeof options));
-    return options;
+    size_t n = n_room;
+    memset(room, 0, n_room);
+    if (!given)
+        return ZLG_OK;
+    memcpy(&n, given, sizeof n);
+    if (n < sizeof n)
+        return zlgi_fail(err, ZLG_USAGE, "n_bytes_struct is %zu: start from %s", n, macro);
+    memcpy(room, given, ZLGI_MIN(n, n_room));
+    return ZLG_OK;
 }
 
 static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_error *err)
@@ -61,9 +66,11 @@ static void free_ctx(zlg_ctx *ctx)
 
 zlg_status zlg_ctx_new(const zlg_ctx_options *given, zlg_ctx **out, zlg_error *err)
 {
-    zlg_ctx_options options = read_options(given);
-    zlgi_alloc alloc = options.allocator.resize ? options.allocator : zlgi_default_alloc;
+    zlg_ctx_options options;
     *out = NULL;
+    ZLGI_TRY(
+        zlgi_options_read(given, "ZLG_CTX_OPTIONS_INIT", &options, sizeof options, err));
+    zlgi_alloc alloc = options.allocator.resize ? options.allocator : zlgi_default_alloc;
     zlg_ctx *ctx = zlgi_new(&alloc, sizeof *ctx);
     if (!ctx)
         return zlgi_no_memory(err, sizeof *ctx);
@@ -114,10 +121,10 @@ void zlg_store_close(zlg_store *store)
 zlg_status zlg_store_open_fs(zlg_ctx *ctx, const char *path, const zlg_fs_options *given,
                              zlg_store **out, zlg_error *err)
 {
-    zlg_fs_options options = ZLG_FS_OPTIONS_INIT;
-    if (given)
-        memcpy(&options, given, ZLGI_MIN(given->n_bytes_struct, sizeof options));
+    zlg_fs_options options;
     *out = NULL;
+    ZLGI_TRY(
+        zlgi_options_read(given, "ZLG_FS_OPTIONS_INIT", &options, sizeof options, err));
     ZLGI_TRY(zlgi_fs_open(&ctx->alloc, &ctx->limits, path, &options, out, err));
     zlgi_store_adopt(ctx, *out);
     return ZLG_OK;

@@ -119,14 +119,14 @@ static zlg_status open_into(zlg_group *group, const zlg_open_options *options,
                             zlg_error *err)
 {
     zlgi_node_documents documents;
-    ZLGI_TRY(zlgi_node_load(group->store, group->path, options ? options->zarr_format : 0,
-                            &group->arena, &documents, err));
+    ZLGI_TRY(zlgi_node_load(group->store, group->path, options->zarr_format, &group->arena,
+                            &documents, err));
     if (documents.kind == ZLG_NODE_ARRAY)
         return zlgi_fail(err, ZLG_NOT_FOUND, "it is an array, not a group");
     if (documents.kind == ZLG_NODE_NONE)
         return zlgi_fail(err, ZLG_NOT_FOUND, "no group is there");
     ZLGI_TRY(zlgi_group_build(group, &documents, err));
-    if (options && options->ignore_consolidated)
+    if (options->ignore_consolidated)
         return ZLG_OK;
     return group->meta.zarr_format == 3 ? consolidate_v3(group, err)
                                         : consolidate_v2(group, err);
@@ -145,14 +145,16 @@ static zlg_status finish_group(zlg_group *group, zlg_status status, zlg_group **
     return status;
 }
 
-zlg_status zlg_group_open(zlg_store *store, const char *path,
-                          const zlg_open_options *options, zlg_group **out, zlg_error *err)
+zlg_status zlg_group_open(zlg_store *store, const char *path, const zlg_open_options *given,
+                          zlg_group **out, zlg_error *err)
 {
     zlg_group *group;
+    zlg_open_options options;
     *out = NULL;
+    ZLGI_TRY(zlgi_open_options_read(given, &options, err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     ZLGI_TRY(zlgi_group_new(store, path, &group, err));
-    return finish_group(group, open_into(group, options, err), out, err);
+    return finish_group(group, open_into(group, &options, err), out, err);
 }
 
 /* ------------------------------------------------------------------ facts */

@@ -109,17 +109,31 @@ zlg_status zlgi_node_load(zlg_store *store, const char *path, int zarr_format,
     return look_for_old(store, path, err);
 }
 
-zlg_status zlg_node_kind(zlg_store *store, const char *path,
-                         const zlg_open_options *options, zlg_node *out, zlg_error *err)
+zlg_status zlgi_open_options_read(const zlg_open_options *given, zlg_open_options *room,
+                                  zlg_error *err)
+{
+    ZLGI_TRY(zlgi_options_read(given, "ZLG_OPEN_OPTIONS_INIT", room, sizeof *room, err));
+    int format = room->zarr_format;
+    if (format != 0 && format != 2 && format != 3)
+        return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 0, 2 or 3", format);
+    return ZLG_OK;
+}
+
+zlg_status zlg_node_kind(zlg_store *store, const char *path, const zlg_open_options *given,
+                         zlg_node *out, zlg_error *err)
 {
     zlgi_arena arena;
+    zlg_open_options options;
+    *out = ZLG_NODE_NONE;
+    ZLGI_TRY(zlgi_open_options_read(given, &options, err));
     zlgi_node_documents documents;
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     zlgi_arena_init(&arena, store->alloc);
-    zlg_status status = zlgi_node_load(store, path, options ? options->zarr_format : 0,
-                                       &arena, &documents, err);
+    zlg_status status =
+        zlgi_node_load(store, path, options.zarr_format, &arena, &documents, err);
     zlgi_arena_reset(&arena);
-    *out = status == ZLG_OK ? documents.kind : ZLG_NODE_NONE;
+    if (status == ZLG_OK)
+        *out = documents.kind;
     return status;
 }
 
@@ -138,15 +152,17 @@ static zlg_status load_text(zlg_store *store, const char *path, int zarr_format,
 }
 
 zlg_status zlg_node_metadata(zlg_store *store, const char *path,
-                             const zlg_open_options *options, zlg_node *out_kind,
+                             const zlg_open_options *given, zlg_node *out_kind,
                              zlg_text *out, zlg_error *err)
 {
     zlgi_arena arena;
+    zlg_open_options options;
     *out = (zlg_text){.data = NULL};
+    ZLGI_TRY(zlgi_open_options_read(given, &options, err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     zlgi_arena_init(&arena, store->alloc);
-    zlg_status status = load_text(store, path, options ? options->zarr_format : 0, &arena,
-                                  out_kind, out, err);
+    zlg_status status =
+        load_text(store, path, options.zarr_format, &arena, out_kind, out, err);
     zlgi_arena_reset(&arena);
     return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
 }
