@@ -132,7 +132,7 @@ static void test_no_axes(void **state)
 static void test_one_large_element(void **state)
 {
     (void)state;
-    enum { BYTES = 4 << 20 };
+    enum { BYTES = 2 << 20 };
     fixture f;
     zlg_stats stats = {0};
     zlg_call call = ZLG_CALL_INIT;
@@ -143,7 +143,7 @@ static void test_one_large_element(void **state)
     zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
     zlg_array *array;
     spec.shape = spec.object_shape = (int64_t[]){0};
-    spec.data_type = "r33554432";
+    spec.data_type = "r16777216";
     spec.codecs = "[{\"name\":\"bytes\"}]";
     MUST(zlg_array_create(f.stores[0], "", &spec, &array, err_));
     MUST(zlg_array_write(array, NULL, element, NULL, NULL, err_));
