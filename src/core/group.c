@@ -84,15 +84,17 @@ static zlg_status consolidate_v3(zlg_group *group, zlg_error *err)
     return hierarchy->base ? ZLG_OK : zlgi_no_memory(err, strlen(base));
 }
 
-/* Version 2 keeps the map in .zmetadata at the root. A damaged one is no reason not to
- * read what it only repeats. */
+/* Version 2 keeps the map in .zmetadata beside the group at the top of a hierarchy, which
+ * need not be the root of the store. A damaged one is no reason not to read what it only
+ * repeats. */
 static zlg_status load_zmetadata(zlg_group *group, zlgi_hierarchy *hierarchy, zlgi_buf *buf,
                                  zlg_error *err)
 {
     const zlgi_json *document;
     zlg_store *store = group->store;
-    ZLGI_TRY(zlgi_store_get(store, ".zmetadata", (uint64_t)store->limits->metadata_bytes,
-                            buf, err));
+    char key[ZLGI_NAME_MAX];
+    ZLGI_TRY(zlgi_join(group->path, ".zmetadata", key, err));
+    ZLGI_TRY(zlgi_store_get(store, key, (uint64_t)store->limits->metadata_bytes, buf, err));
     ZLGI_TRY(zlgi_meta_parse_text(&hierarchy->arena, (const char *)buf->data, buf->n,
                                   store->limits, &document, err));
     return zlgi_meta_consolidated_v2(document, &hierarchy->map, err);
@@ -101,8 +103,6 @@ static zlg_status load_zmetadata(zlg_group *group, zlgi_hierarchy *hierarchy, zl
 static zlg_status consolidate_v2(zlg_group *group, zlg_error *err)
 {
     zlgi_hierarchy *hierarchy = NULL;
-    if (*group->path)
-        return ZLG_OK;
     ZLGI_TRY(make_hierarchy(group, 2, &hierarchy, err));
     zlgi_buf buf;
     zlgi_buf_init(&buf, group->store->alloc);
