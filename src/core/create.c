@@ -53,12 +53,15 @@ static zlg_status write_group(zlg_store *store, const char *path, int zarr_forma
     return status;
 }
 
-/* Every node above the path is a group; those that are missing are made. */
+/* Every node above the path is a group; those that are missing are made, unless
+ * zarr_format is 0. */
 static zlg_status make_parents(zlg_store *store, const char *path, int zarr_format,
                                zlg_error *err)
 {
     char parent[ZLGI_NAME_MAX];
     size_t n = strlen(path);
+    if (n >= sizeof parent)
+        return zlgi_fail(err, ZLG_NOT_FOUND, "a path of %zu bytes is too long", n);
     for (size_t i = 0; i < n; i++) {
         zlg_node kind;
         if (i > 0 && path[i] != '/')
@@ -69,16 +72,18 @@ static zlg_status make_parents(zlg_store *store, const char *path, int zarr_form
         if (kind == ZLG_NODE_ARRAY)
             return zlgi_fail(err, ZLG_EXISTS, "%s is an array: nothing can lie in it",
                              i ? parent : "the root");
-        if (kind == ZLG_NODE_NONE)
+        if (kind == ZLG_NODE_NONE && zarr_format)
             ZLGI_TRY(write_group(store, parent, zarr_format, NULL, err));
     }
     return ZLG_OK;
 }
 
+/* Nothing is removed for a node that cannot be: below an array lie its chunks. */
 static zlg_status make_room(zlg_store *store, const char *path, int overwrite,
                             zlg_error *err)
 {
     zlg_node kind = ZLG_NODE_NONE;
+    ZLGI_TRY(make_parents(store, path, 0, err));
     zlg_status status = kind_at(store, path, &kind, err);
     if (overwrite)
         return store->class->remove_prefix(store, path, err);
