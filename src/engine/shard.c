@@ -49,52 +49,73 @@ typedef struct shard_reader {
 
 /* ------------------------------------------------------------------ index */
 
+/* Bytes of a decoded index: bounded by the layout. */
+static size_t index_bytes(const zlgi_level_box *box)
+{
+    return (size_t)box->n_chunks * 2 * sizeof(uint64_t);
+}
+
+/* Where the index lies in the range. */
+static zlg_status find_index(const zlgi_level *level, const zlgi_level_box *box,
+                             const zlgi_range *range, uint64_t *out, zlg_error *err)
+{
+    if (range->n_bytes < box->n_bytes_index)
+        return zlgi_fail(err, ZLG_CORRUPT,
+                         "shard index: the shard has %llu bytes, its index %zu",
+                         (unsigned long long)range->n_bytes, box->n_bytes_index);
+    *out = level->sharding->index_at_start ? 0 : range->n_bytes - box->n_bytes_index;
+    return ZLG_OK;
+}
+
+static zlg_status read_index(zlgi_worker *worker, const zlgi_level *level,
+                             const zlgi_level_box *box, const zlgi_range *range,
+                             uint64_t at, uint64_t *out, zlg_error *err)
+{
+    const uint8_t *encoded;
+    zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
+    zlg_status status =
+        zlgi_fetch(worker, range, at, box->n_bytes_index, buf, &encoded, err);
+    if (status == ZLG_OK)
+        status = zlgi_sharding_index_decode(
+            level->sharding, worker->scratch, box->grid_shape, box->n_chunks,
+            (zlgi_bytes){.data = encoded, .n = box->n_bytes_index}, range->n_bytes, out,
+            err);
+    zlgi_scratch_pop(worker->scratch);
+    return status;
+}
+
 zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
                             const zlgi_level_box *box, const zlgi_range *range,
                             zlgi_block **out, zlg_error *err)
 {
     zlgi_cache *cache = worker->job->engine->index_cache;
-    if (range->n_bytes < box->n_bytes_index)
-        return zlgi_fail(err, ZLG_CORRUPT,
-                         "shard index: the shard has %llu bytes, its index %zu",
-                         (unsigned long long)range->n_bytes, box->n_bytes_index);
-    uint64_t at = level->sharding->index_at_start ? 0 : range->n_bytes - box->n_bytes_index;
-    size_t n_bytes = (size_t)box->n_chunks * 16; /* bounded by the layout */
+    size_t n_bytes = index_bytes(box);
+    uint64_t at;
+    ZLGI_TRY(find_index(level, box, range, &at, err));
     zlgi_cache_key key = {.store = range->store->id,
                           .object = range->hash,
                           .offset = range->offset + at,
                           .n_bytes = box->n_bytes_index};
-    if (range->object && !range->memory)
+    if (range->object)
         key.tag = range->object->tag;
     *out = zlgi_cache_get(cache, &key, range->key, n_bytes);
     if (*out) {
         worker->stats.n_index_hits++;
         return ZLG_OK;
     }
-    const uint8_t *encoded;
-    zlgi_buf *buf = zlgi_scratch_push(worker->scratch);
+    zlgi_block *block = zlgi_block_new(cache, &key, range->key, n_bytes);
+    if (!block)
+        return zlgi_no_memory(err, n_bytes);
+    worker->stats.n_allocations++;
     zlg_status status =
-        zlgi_fetch(worker, range, at, box->n_bytes_index, buf, &encoded, err);
-    zlgi_block *block = NULL;
-    if (status == ZLG_OK) {
-        block = zlgi_block_new(cache, &key, range->key, n_bytes);
-        worker->stats.n_allocations++;
-        if (!block)
-            status = zlgi_no_memory(err, n_bytes);
-        else
-            status = zlgi_sharding_index_decode(
-                level->sharding, worker->scratch, box->grid_shape, box->n_chunks,
-                (zlgi_bytes){.data = encoded, .n = box->n_bytes_index}, range->n_bytes,
-                (uint64_t *)(void *)block->data, err);
-    }
-    zlgi_scratch_pop(worker->scratch);
-    if (status == ZLG_OK) {
-        zlgi_cache_put(cache, block);
-        *out = block;
-    } else if (block) {
+        read_index(worker, level, box, range, at, (uint64_t *)(void *)block->data, err);
+    if (status != ZLG_OK) {
         zlgi_block_unref(cache, block);
+        return status;
     }
-    return status;
+    zlgi_cache_put(cache, block);
+    *out = block;
+    return ZLG_OK;
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -447,6 +468,31 @@ static void set_grid(shard_reader *reader)
                               sharding->chunk_shape[i]);
 }
 
+/* The ring of pieces, and the index: that of a shard which lies in memory, since it is an
+ * inner chunk of another or inside other codecs, is neither cached nor worth a block, and
+ * stands behind the ring. */
+static zlg_status take_index(shard_reader *reader, zlgi_buf *ring, zlgi_block **block)
+{
+    const zlgi_range *range = reader->range;
+    size_t n_ring = RING_PIECES * sizeof(piece);
+    bool in_ring = !*block && range->memory;
+    size_t n_bytes = n_ring + (in_ring ? index_bytes(reader->box) : 0);
+    ZLGI_TRY(zlgi_buf_reserve(ring, n_bytes, false, reader->err));
+    reader->pieces = (piece *)(void *)ring->data;
+    if (in_ring) {
+        uint64_t at, *index = (uint64_t *)(void *)(ring->data + n_ring);
+        reader->index = index;
+        ZLGI_TRY(find_index(reader->level, reader->box, range, &at, reader->err));
+        return read_index(reader->worker, reader->level, reader->box, range, at, index,
+                          reader->err);
+    }
+    if (!*block)
+        ZLGI_TRY(zlgi_shard_index(reader->worker, reader->level, reader->box, range, block,
+                                  reader->err));
+    reader->index = (const uint64_t *)(const void *)(*block)->data;
+    return ZLG_OK;
+}
+
 static zlg_status read_inner(shard_reader *reader, zlgi_block *given, int i_block,
                              int n_blocks)
 {
@@ -459,24 +505,17 @@ static zlg_status read_inner(shard_reader *reader, zlgi_block *given, int i_bloc
     reader->piece_uses =
         (zlgi_uses){.buf = zlgi_scratch_push(worker->scratch), .rank = reader->grid.rank};
     uint64_t n_touched = 0;
-    zlgi_block *index = given;
-    zlg_status status =
-        zlgi_buf_reserve(ring, RING_PIECES * sizeof(piece), false, reader->err);
-    if (status == ZLG_OK && !index)
-        status = zlgi_shard_index(worker, reader->level, reader->box, reader->range, &index,
-                                  reader->err);
+    zlgi_block *block = given;
+    zlg_status status = take_index(reader, ring, &block);
     const zlgi_use *use = reader->uses->n ? zlgi_uses_at(reader->uses, 0) : NULL;
     reader->single = reader->uses->n == 1 && !use->points;
     if (status == ZLG_OK)
         status = reader->single ? touch(reader, use, work, reader->touched, &n_touched)
                                 : make_entries(reader, work);
-    if (status == ZLG_OK) {
-        reader->pieces = (piece *)(void *)ring->data;
-        reader->index = (const uint64_t *)(const void *)index->data;
+    if (status == ZLG_OK)
         status = read_pieces(reader, n_touched, i_block, n_blocks);
-    }
-    if (index && !given)
-        zlgi_block_unref(worker->job->engine->index_cache, index);
+    if (!given)
+        zlgi_block_unref(worker->job->engine->index_cache, block);
     for (int i = 0; i < 6; i++)
         zlgi_scratch_pop(worker->scratch);
     return status;

@@ -227,6 +227,28 @@ static void test_no_allocation_per_chunk(void **state)
     close_fixture(&f);
 }
 
+#define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+#define SHARD_OF(chunk, codecs)                                                            \
+    "[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":" chunk            \
+    ",\"codecs\":" codecs ",\"index_codecs\":[" LITTLE "]}}]"
+
+/* Index cache on. Shards inside a shard have indexes, which cost no allocation either. */
+static void test_no_allocation_per_inner_shard(void **state)
+{
+    (void)state;
+    fixture f;
+    zlg_stats stats;
+    open_fixture(&f, 0, 1, SHARD_OF("[8,8,8]", SHARD_OF("[4,4,4]", "[" LITTLE "]")));
+    read_box(&f, 0, SIDE, &stats);
+    read_box(&f, 0, SIDE, &stats);
+    size_t before = f.heap.n_calls;
+    read_box(&f, 0, SIDE, &stats);
+    assert_int_equal(stats.n_chunks, 8 * 512);
+    assert_true(f.heap.n_calls - before <= 4);
+    assert_int_equal(stats.n_allocations, 0);
+    close_fixture(&f);
+}
+
 /* Caches off. Many points and boxes in the same chunks: each decoded once. */
 static void test_batch_decodes_once(void **state)
 {
@@ -378,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_changed_shard),
         cmocka_unit_test(test_dense_reads_are_joined),
         cmocka_unit_test(test_no_allocation_per_chunk),
+        cmocka_unit_test(test_no_allocation_per_inner_shard),
         cmocka_unit_test(test_batch_decodes_once),
         cmocka_unit_test(test_peak_memory),
         cmocka_unit_test(test_missing_objects),
