@@ -572,7 +572,9 @@ typedef struct zlg_array_spec {
     const char *data_type;     /* v3: a name ("float32") or JSON; v2: "<f4" or JSON       */
     const char *fill_value;    /* JSON; NULL: zero of the type                           */
     const char *codecs;        /* v3: JSON list for the (inner) chunk, NULL: bytes and    */
-                               /* zstd; v2: {"filters": .., "compressor": ..}, NULL: zstd */
+                               /* zstd; one that makes shards itself is taken for the     */
+                               /* object, and chunk_shape not looked at.                  */
+                               /* v2: {"filters": .., "compressor": ..}, NULL: zstd       */
     const char *index_location; /* "end" (NULL) or "start"                               */
     const char *chunk_grid;    /* v3: JSON that replaces the regular grid; or NULL        */
     const char *chunk_key_encoding; /* v3: JSON; NULL: default with "/"                  */
