@@ -28,12 +28,15 @@ static uint64_t pieces_per_object(const zlgi_job *job)
     for (int i = 0; i < source->grid.rank; i++) {
         const zlgi_use_axis *axis = &zlgi_plan_use(&job->plan, 0)->axis[level->order[i]];
         uint64_t chunk = (uint64_t)level->sharding->chunk_shape[i];
-        uint64_t extent = (uint64_t)axis->count;
-        if (!axis->list)
-            extent = ZLGI_MIN(extent * chunk, extent * (uint64_t)axis->step);
-        n *= extent / chunk + 1;
+        uint64_t count = (uint64_t)axis->count;
+        if (!axis->list && axis->count > 0) {
+            uint64_t first = (uint64_t)axis->start;
+            uint64_t last = first + (count - 1) * (uint64_t)axis->step;
+            count = ZLGI_MIN(count, last / chunk - first / chunk + 1);
+        }
+        n *= count;
     }
-    return n / job->plan.n_objects + 1;
+    return (ZLGI_MAX(n, 1) - 1) / job->plan.n_objects + 1;
 }
 
 /* What the call costs: whole units are decoded, however little of each is wanted. */
