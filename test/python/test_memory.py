@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
+import subprocess
+import sys
+import textwrap
 import threading
 from pathlib import Path
 
@@ -64,6 +68,63 @@ def test_a_view_keeps_its_memory(array: tuple[zellige.Array, np.ndarray]) -> Non
     others = [stored[65536 * k : 65536 * (k + 1)] for k in range(1, 20)]
     assert np.array_equal(part, data[100:200])
     assert len(others) == 19
+
+
+def test_a_result_is_an_array_like_others(array: tuple[zellige.Array, np.ndarray]) -> None:
+    stored, data = array
+    result = stored[:65536]
+    assert result.flags.aligned and memoryview(result.base).nbytes == result.nbytes
+    for other in (result.copy(), copy.deepcopy(result)):
+        assert other.flags.owndata and np.array_equal(other, data[:65536])
+    with pytest.raises(ValueError, match="resize"):
+        result.resize(70000)
+    assert np.array_equal(result, data[:65536])
+
+
+def mapped() -> list[tuple[int, int]]:
+    """Ranges of addresses that this process has."""
+    with open("/proc/self/maps") as maps:
+        fields = [line.split(" ", 1)[0].split("-") for line in maps]
+    return [(int(low, 16), int(high, 16)) for low, high in fields]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is needed")
+def test_little_memory_stays_when_results_are_gone(
+    array: tuple[zellige.Array, np.ndarray],
+) -> None:
+    stored, _ = array
+    gc.collect()
+    alive = [stored[:SIDE] for _ in range(64)]
+    places = [address(result) for result in alive]
+    alive.clear()
+    ranges = mapped()
+    kept = [any(low <= at < high for low, high in ranges) for at in places]
+    assert 0 < sum(kept) <= 16
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses are needed")
+def test_numpy_serves_where_no_region_can_be_mapped(
+    array: tuple[zellige.Array, np.ndarray],
+) -> None:
+    """In a process of its own, whose addresses run out below the size of a region."""
+    script = textwrap.dedent(f"""
+        import resource
+        import numpy as np
+        import zellige
+        stored = zellige.open_array({array[0].store.root!r})
+        alive = [stored[:65536] for _ in range(8)]
+        with open("/proc/self/status") as status:
+            kib = next(int(s.split()[1]) for s in status if s.startswith("VmSize"))
+        limit = (kib << 10) + (6 << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        while not alive[-1].flags.owndata:
+            alive.append(stored[:65536])
+        print(len(alive), all(np.array_equal(alive[0], result) for result in alive))
+    """)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout.split() == ["129", "True"], result.stderr
 
 
 def test_threads(array: tuple[zellige.Array, np.ndarray]) -> None:
