@@ -90,7 +90,7 @@ zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
 {
     zlgi_cache *cache = worker->job->engine->index_cache;
     size_t n_bytes = index_bytes(box);
-    uint64_t at;
+    uint64_t at = 0;
     ZLGI_TRY(find_index(level, box, range, &at, err));
     zlgi_cache_key key = {.store = range->store->id,
                           .object = range->hash,
@@ -480,7 +480,7 @@ static zlg_status take_index(shard_reader *reader, zlgi_buf *ring, zlgi_block **
     ZLGI_TRY(zlgi_buf_reserve(ring, n_bytes, false, reader->err));
     reader->pieces = (piece *)(void *)ring->data;
     if (in_ring) {
-        uint64_t at, *index = (uint64_t *)(void *)(ring->data + n_ring);
+        uint64_t at = 0, *index = (uint64_t *)(void *)(ring->data + n_ring);
         reader->index = index;
         ZLGI_TRY(find_index(reader->level, reader->box, range, &at, reader->err));
         return read_index(reader->worker, reader->level, reader->box, range, at, index,
