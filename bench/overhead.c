@@ -35,7 +35,7 @@ int main(void)
         data[i] = (unsigned char)(i * 7 + 1);
     if (zlg_ctx_new(NULL, &ctx, &err) || zlg_store_open_memory(ctx, &store, &err) ||
         zlg_array_create(store, "", &spec, &array, &err) ||
-        zlg_array_write(array, NULL, data, NULL, NULL, &err)) {
+        zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, &err)) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }

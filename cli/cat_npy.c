@@ -115,7 +115,7 @@ static void print_descr(FILE *out, const zlg_array *array, int *path, int n_path
     for (int i = 0; i < dtype.n_fields && n_path < ZLG_MAX_RANK; i++) {
         zlg_field field;
         path[n_path] = i;
-        if (zlg_array_subfield(array, path, n_path + 1, &field, NULL) != ZLG_OK)
+        if (zlg_array_field(array, path, n_path + 1, &field, NULL) != ZLG_OK)
             continue;
         fputs(i ? ", (" : "(", out);
         print_name(out, field.name);

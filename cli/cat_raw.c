@@ -62,7 +62,7 @@ static void reverse_item(const zlg_array *array, int *path, int n_path, zlg_dtyp
     for (int i = 0; i < dtype.n_fields && n_path < ZLG_MAX_RANK; i++) {
         zlg_field field;
         path[n_path] = i;
-        if (zlg_array_subfield(array, path, n_path + 1, &field, NULL) != ZLG_OK)
+        if (zlg_array_field(array, path, n_path + 1, &field, NULL) != ZLG_OK)
             continue;
         int64_t n_items = 1;
         for (int axis = 0; axis < field.rank; axis++)

@@ -52,7 +52,7 @@ static zlg_status read_all(bench *b, double *seconds, zlg_error *err)
 {
     cli_pieces pieces;
     cli_progress progress;
-    b->stats = (zlg_stats){.n_objects = 0};
+    b->stats = (zlg_stats)ZLG_STATS_INIT;
     b->n_bytes = 0;
     cli_pieces_start(&pieces, b->selection, b->array, item_bytes(b), most_bytes);
     cli_progress_start(&progress, (uint64_t)b->selection->n_elements);

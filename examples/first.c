@@ -30,7 +30,7 @@ static zlg_status run(zlg_ctx *ctx, zlg_store **store, zlg_array **array, zlg_er
     spec.dimension_names = names;
     if (zlg_store_open_memory(ctx, store, err) ||
         zlg_array_create(*store, "numbers", &spec, array, err) ||
-        zlg_array_write(*array, NULL, data, NULL, NULL, err))
+        zlg_array_write(*array, NULL, &(zlg_source){.data = data}, NULL, err))
         return err->status;
 
     /* Rows 20 to 24, every second column from 10 on, three of them. */

@@ -29,7 +29,7 @@ static zlg_status run(zlg_ctx *ctx, zlg_store **store, zlg_array **array, zlg_er
     spec.data_type = "int32";
     if (zlg_store_open_memory(ctx, store, err) ||
         zlg_array_create(*store, "", &spec, array, err) ||
-        zlg_array_write(*array, NULL, data, NULL, NULL, err))
+        zlg_array_write(*array, NULL, &(zlg_source){.data = data}, NULL, err))
         return err->status;
 
     const int64_t *const coordinates[2] = {rows, columns};
@@ -40,7 +40,7 @@ static zlg_status run(zlg_ctx *ctx, zlg_store **store, zlg_array **array, zlg_er
     const zlg_selection one_row = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
     const zlg_read reads[2] = {{*array, &some, {.data = points}},
                                {*array, &one_row, {.data = row}}};
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     if (zlg_read_many(reads, 2, &call, err))

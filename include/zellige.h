@@ -144,10 +144,13 @@ typedef struct zlg_allocator {
     X(keys_listed, INT64_C(50000000), "keys", "keys that one listing returns")
 
 typedef struct zlg_limits {
+    size_t n_bytes_struct;
 #define ZLG_LIMIT_FIELD(name, value, unit, meaning) int64_t name; /* 0: the default */
     ZLG_LIMIT_TABLE(ZLG_LIMIT_FIELD)
 #undef ZLG_LIMIT_FIELD
 } zlg_limits;
+
+#define ZLG_LIMITS_INIT {.n_bytes_struct = sizeof(zlg_limits)}
 
 typedef struct zlg_ctx zlg_ctx;
 
@@ -160,7 +163,7 @@ typedef struct zlg_ctx_options {
                               /* 0: 1 GiB. A piece that needs more runs alone           */
     int64_t index_cache;      /* bytes for decoded shard indexes; 0: 16 MiB; -1: none   */
     int64_t chunk_cache;      /* bytes for decoded chunks and inner chunks; 0: none     */
-    zlg_limits limits;
+    const zlg_limits *limits; /* NULL: the defaults                                     */
 } zlg_ctx_options;
 
 #define ZLG_CTX_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_ctx_options)}
@@ -169,6 +172,9 @@ typedef struct zlg_ctx_options {
  * Options, here and below: NULL means the defaults. Otherwise start from the INIT macro,
  * which notes the size that the struct had when your program was built: what lies beyond
  * that size counts as 0. ZLG_USAGE when the size is missing.
+ *
+ * Structs without a size (zlg_axis, zlg_selection, zlg_target, zlg_source, zlg_read,
+ * zlg_write, zlg_dtype, zlg_field, zlg_varlen, zlg_text, zlg_error) never change.
  *
  * No thread is started before the first large call.
  */
@@ -204,6 +210,8 @@ typedef struct zlg_fs_options {
                       /* 1: they are followed anywhere. The root itself may be a link   */
     int read_only;    /* 1: writes are refused                                          */
     int create;       /* 1: make the root directory (and its parents) when missing      */
+    int no_locks;     /* 1: the file system has no locks: the caller promises that       */
+                      /* nobody else changes an object while this store does            */
 } zlg_fs_options;
 
 #define ZLG_FS_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_fs_options)}
@@ -238,28 +246,50 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_list(zlg_store *store, const char *pre
                                                int delimited, zlg_list_fn each, void *user,
                                                zlg_error *err);
 
+/*
+ * What a change means once its call has returned ZLG_OK; docs/guide/promises.md says what
+ * is left after which failure. Whatever the promise: a reader sees the old object or the
+ * new one, never a mix, and a change that somebody else makes at the same time to another
+ * part of the object is not lost.
+ */
+typedef enum zlg_promise {
+    ZLG_PROMISE_DEFAULT = 0, /* what the handle was opened with                         */
+    ZLG_VISIBLE = 1,         /* readers see it; the death of the process takes nothing  */
+    ZLG_DURABLE = 2,         /* and a power loss takes nothing: synced to the device    */
+    ZLG_VERIFIED = 3         /* and it was read back from there and found the same      */
+} zlg_promise;
+
+/* Removes the temporary objects that writers left below `prefix` when they died, and counts
+ * them. Writers sweep as they go; this is for stores that nobody writes to any more. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_sweep(zlg_store *store, const char *prefix,
+                                                uint64_t *out_n, zlg_error *err);
+
 /* ------------------------------------------------------------------ data types
  *
- * The type of an element in memory. Complex types have a part; the rest is itself.
+ * The type of an element in memory. Complex types have a part; the rest is itself. The
+ * numbers are pinned.
  */
 typedef enum zlg_type {
     ZLG_BOOL = 1,
-    ZLG_INT2, ZLG_INT4, ZLG_INT8, ZLG_INT16, ZLG_INT32, ZLG_INT64,
-    ZLG_UINT2, ZLG_UINT4, ZLG_UINT8, ZLG_UINT16, ZLG_UINT32, ZLG_UINT64,
-    ZLG_FLOAT4_E2M1FN, ZLG_FLOAT6_E2M3FN, ZLG_FLOAT6_E3M2FN,
-    ZLG_FLOAT8_E3M4, ZLG_FLOAT8_E4M3, ZLG_FLOAT8_E4M3B11FNUZ, ZLG_FLOAT8_E4M3FNUZ,
-    ZLG_FLOAT8_E5M2, ZLG_FLOAT8_E5M2FNUZ, ZLG_FLOAT8_E8M0FNU,
-    ZLG_BFLOAT16, ZLG_FLOAT16, ZLG_FLOAT32, ZLG_FLOAT64,
-    ZLG_COMPLEX,     /* two parts: real, imaginary                                      */
-    ZLG_DATETIME64,  /* int64 counts of scale x unit since 1970; NaT is INT64_MIN       */
-    ZLG_TIMEDELTA64, /* int64 counts of scale x unit                                    */
-    ZLG_RAW,         /* n bytes, opaque: r<N>, raw_bytes, v2 V                          */
-    ZLG_FIXED_BYTES, /* n bytes, NUL padded: null_terminated_bytes, v2 S                */
-    ZLG_FIXED_UTF32, /* n/4 code points, NUL padded: fixed_length_utf32, v2 U           */
-    ZLG_STRUCT,      /* packed record                                                   */
-    ZLG_STRING,      /* variable length UTF-8                                           */
-    ZLG_BYTES,       /* variable length bytes                                           */
-    ZLG_VLEN_ARRAY   /* variable length list of a fixed type (part)                     */
+    ZLG_INT2 = 2, ZLG_INT4 = 3,
+    ZLG_INT8 = 4, ZLG_INT16 = 5, ZLG_INT32 = 6, ZLG_INT64 = 7,
+    ZLG_UINT2 = 8, ZLG_UINT4 = 9,
+    ZLG_UINT8 = 10, ZLG_UINT16 = 11, ZLG_UINT32 = 12, ZLG_UINT64 = 13,
+    ZLG_FLOAT4_E2M1FN = 14, ZLG_FLOAT6_E2M3FN = 15, ZLG_FLOAT6_E3M2FN = 16,
+    ZLG_FLOAT8_E3M4 = 17, ZLG_FLOAT8_E4M3 = 18, ZLG_FLOAT8_E4M3B11FNUZ = 19,
+    ZLG_FLOAT8_E4M3FNUZ = 20, ZLG_FLOAT8_E5M2 = 21, ZLG_FLOAT8_E5M2FNUZ = 22,
+    ZLG_FLOAT8_E8M0FNU = 23,
+    ZLG_BFLOAT16 = 24, ZLG_FLOAT16 = 25, ZLG_FLOAT32 = 26, ZLG_FLOAT64 = 27,
+    ZLG_COMPLEX = 28,     /* two parts: real, imaginary                                 */
+    ZLG_DATETIME64 = 29,  /* int64 counts of scale x unit since 1970; NaT is INT64_MIN  */
+    ZLG_TIMEDELTA64 = 30, /* int64 counts of scale x unit                               */
+    ZLG_RAW = 31,         /* n bytes, opaque: r<N>, raw_bytes, v2 V                     */
+    ZLG_FIXED_BYTES = 32, /* n bytes, NUL padded: null_terminated_bytes, v2 S           */
+    ZLG_FIXED_UTF32 = 33, /* n/4 code points, NUL padded: fixed_length_utf32, v2 U      */
+    ZLG_STRUCT = 34,      /* packed record                                              */
+    ZLG_STRING = 35,      /* variable length UTF-8                                      */
+    ZLG_BYTES = 36,       /* variable length bytes                                      */
+    ZLG_VLEN_ARRAY = 37   /* variable length list of a fixed type (part)                */
 } zlg_type;
 
 typedef struct zlg_dtype {
@@ -298,6 +328,8 @@ typedef struct zlg_open_options {
     size_t n_bytes_struct;
     int zarr_format;         /* 0: 3 first, then 2; 2 or 3: only that                   */
     int ignore_consolidated; /* groups. 1: never answer from consolidated metadata      */
+    zlg_promise promise;     /* arrays: of writes that ask for none; default: VISIBLE    */
+    int keep_empty;          /* arrays: of writes that ask for none; 0 or 1             */
 } zlg_open_options;
 
 #define ZLG_OPEN_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_open_options)}
@@ -371,15 +403,14 @@ ZLG_API int zlg_array_is_rectilinear(const zlg_array *array);
 ZLG_API int64_t zlg_array_grid_shape(const zlg_array *array, int axis);
 ZLG_API int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i);
 ZLG_API zlg_dtype zlg_array_dtype(const zlg_array *array);
-ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, int i,
-                                                zlg_field *out, zlg_error *err);
-/* A field of a record inside records: path[0] is a field of the array's type, path[1] one
- * of that field, ... n_path at least 1. */
-ZLG_API ZLG_MUST_USE zlg_status zlg_array_subfield(const zlg_array *array, const int *path,
-                                                   int n_path, zlg_field *out,
-                                                   zlg_error *err);
+/* A field of a record: path[0] is a field of the array's type, path[1] one of that field
+ * when it is a record itself, ... n_path at least 1. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, const int *path,
+                                                int n_path, zlg_field *out,
+                                                zlg_error *err);
 /* The fill value as an element in memory; variable length: its bytes. */
-ZLG_API const void *zlg_array_fill(const zlg_array *array, size_t *out_n_bytes);
+ZLG_API const void *zlg_array_fill_value(const zlg_array *array,
+                                         size_t *out_n_bytes);
 /* Name of an axis, or NULL when it has none. */
 ZLG_API const char *zlg_array_dimension_name(const zlg_array *array, int axis);
 ZLG_API zlg_store *zlg_array_store(const zlg_array *array); /* borrowed */
@@ -474,6 +505,7 @@ typedef struct zlg_target {
 
 /* Counted by a call, also by one that fails, for tests, benchmarks and the curious. */
 typedef struct zlg_stats {
+    size_t n_bytes_struct;
     uint64_t n_objects;        /* objects that the plan names                            */
     uint64_t n_opened;         /* objects opened in the store                            */
     uint64_t n_missing;        /* objects that were not there                            */
@@ -485,7 +517,16 @@ typedef struct zlg_stats {
     uint64_t n_index_hits;     /* shard indexes found in the cache                       */
     uint64_t n_chunk_hits;     /* decoded chunks found in the cache                      */
     uint64_t n_allocations;    /* blocks asked of the allocator by the engine            */
+    uint64_t n_stored;         /* objects stored                                         */
+    uint64_t n_removed;        /* objects removed, or left out, since they hold only the */
+                               /* fill value                                             */
+    uint64_t n_encoded;        /* chunks and inner chunks encoded                        */
+    uint64_t n_moved;          /* inner chunks kept as they were stored                  */
+    uint64_t n_bytes_stored;   /* of the objects stored                                  */
+    uint64_t n_again;          /* updates begun anew because another writer was faster   */
 } zlg_stats;
+
+#define ZLG_STATS_INIT {.n_bytes_struct = sizeof(zlg_stats)}
 
 typedef struct zlg_call {
     size_t n_bytes_struct;
@@ -499,6 +540,13 @@ typedef struct zlg_call {
                           /* NULL                                                        */
     int missing_is_error; /* 1: an object that is not stored is ZLG_NOT_FOUND            */
     zlg_stats *stats;     /* added to, not reset; may be NULL                            */
+    /* Writes. */
+    zlg_promise promise;  /* default: that of the array                                  */
+    int keep_empty;       /* chunks and inner chunks of only the fill value: 1: stored   */
+                          /* like others, so that presence means written; -1: left out;  */
+                          /* 0: as the array was opened, which leaves them out by default */
+    int loose_fill;       /* 1: for that, -0.0 equals 0.0 in complex types, and a NaN    */
+                          /* any other, as zarr-python has it; 0: bits are compared      */
 } zlg_call;
 
 #define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}
@@ -557,23 +605,24 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
                                                   int resolve, int64_t max_objects,
                                                   zlg_text *out, zlg_error *err);
 
-/* ------------------------------------------------------------------ creating, writing
+/* ------------------------------------------------------------------ creating
  *
- * Strict: what is written obeys the specification, with every default recorded.
+ * Strict: what is written obeys the specification, with every default recorded, and could
+ * be opened again: a document that could not is refused, and nothing stored.
  */
 typedef struct zlg_array_spec {
     size_t n_bytes_struct;
     int zarr_format;           /* 0 means 3 */
     int rank;
-    const int64_t *shape;      /* rank lengths; this, object_shape and data_type must be  */
-                               /* given                                                   */
-    const int64_t *object_shape; /* chunk of the grid: the shard where chunk_shape is set */
+    const int64_t *shape;      /* rank lengths; this and data_type must be given          */
+    const int64_t *object_shape; /* chunk of the grid: the shard where chunk_shape is     */
+                               /* set. NULL: chosen, see below                            */
     const int64_t *chunk_shape;  /* inner chunk: makes shards (version 3); else NULL      */
     const char *data_type;     /* v3: a name ("float32") or JSON; v2: "<f4" or JSON       */
     const char *fill_value;    /* JSON; NULL: zero of the type                           */
     const char *codecs;        /* v3: JSON list for the (inner) chunk, NULL: bytes and    */
-                               /* zstd; one that makes shards itself is taken for the     */
-                               /* object, and chunk_shape not looked at.                  */
+                               /* zstd. One that makes shards itself goes with no         */
+                               /* chunk_shape (ZLG_USAGE).                                */
                                /* v2: {"filters": .., "compressor": ..}, NULL: zstd       */
     const char *index_location; /* "end" (NULL) or "start"                               */
     const char *chunk_grid;    /* v3: JSON that replaces the regular grid; or NULL        */
@@ -583,39 +632,163 @@ typedef struct zlg_array_spec {
     const char *const *dimension_names; /* v3: rank names, NULL entries unnamed; or NULL  */
     const char *attributes;    /* JSON object; NULL: {}                                  */
     int overwrite;             /* 1: first removes the path and all that lies below it   */
+    int exist_ok;              /* 1: an array of the same shape and data type that is     */
+                               /* there already is opened as it is; another is EXISTS     */
+    int python_tokens;         /* 1: attributes may hold NaN, Infinity and -Infinity,     */
+                               /* which are no JSON but which Python reads; 0: refused    */
+    /* The array of which what is NULL (or rank 0) here is taken: shape, grid, type, fill
+     * value, codecs, keys, names, not attributes and not data. zarr_format: 0 or its own. */
+    const zlg_array *like;
+    int64_t target_chunk_bytes; /* shapes that are chosen; 0: 1 MiB, or 16 MiB unsharded  */
+    int64_t target_shard_bytes; /* 0: no shards are chosen (usual: 128 MiB)               */
+    zlg_promise promise;       /* of the document, and the default of the handle          */
+    int keep_empty;            /* the default of the handle                               */
 } zlg_array_spec;
 
 #define ZLG_ARRAY_SPEC_INIT {.n_bytes_struct = sizeof(zlg_array_spec)}
 
-/* Makes missing parent groups. ZLG_EXISTS when a node is there and overwrite is 0, or when
- * a parent is an array. zarr_format 0 means 3; attributes: a JSON object, or NULL. */
+/*
+ * Chosen shapes. A chunk begins as the whole array; its longest axis (the first of equals)
+ * is halved, rounding up, until it has no more than target_chunk_bytes decoded. A shard
+ * begins as one inner chunk; the axis along which most shards are still needed (the first
+ * of equals) is doubled until another doubling would pass target_shard_bytes, or the array
+ * is covered. An element of variable length counts as 64 bytes.
+ *
+ * Makes missing parent groups. ZLG_EXISTS when a node is there and overwrite is 0, or when
+ * a parent is an array. zarr_format 0 means 3; attributes: a JSON object, or NULL.
+ */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_create(zlg_store *store, const char *path,
                                                  const zlg_array_spec *spec,
                                                  zlg_array **out, zlg_error *err);
-ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *path,
-                                                 int zarr_format, const char *attributes,
-                                                 int overwrite, zlg_group **out,
-                                                 zlg_error *err);
 
-/*
- * Writes a box of whole objects: it must cover every element (inside the shape) of each
- * object it touches; ZLG_UNSUPPORTED otherwise, and nothing is stored. selection NULL:
- * everything. Each object is stored atomically; objects of only the fill value are removed
- * instead. data and strides are as in a target. After a failure some objects are stored
- * and others not. The bytes stored do not depend on the number of threads.
- * Memory: for each thread a decoded object and its encoded form.
+typedef struct zlg_group_spec {
+    size_t n_bytes_struct;
+    int zarr_format;        /* 0 means 3 */
+    const char *attributes; /* JSON object; NULL: {}                                     */
+    int overwrite;          /* 1: first removes the path and all that lies below it      */
+    int exist_ok;           /* 1: a group that is there already is opened as it is       */
+    int python_tokens;      /* as for arrays                                             */
+    zlg_promise promise;    /* default: VISIBLE                                          */
+} zlg_group_spec;
+
+#define ZLG_GROUP_SPEC_INIT {.n_bytes_struct = sizeof(zlg_group_spec)}
+
+/* spec NULL: an empty group of version 3. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *path,
+                                                 const zlg_group_spec *spec,
+                                                 zlg_group **out, zlg_error *err);
+
+/* ------------------------------------------------------------------ writing
+ *
+ * A write copies memory of yours into a selection of an array. What is read back is what
+ * was written, element for element, bit for bit. An element that a selection (or the
+ * selections of one call, in their order) names twice holds what came last.
+ *
+ * An object that is covered (every element inside the array's shape is written) is encoded
+ * and put without a look at what was there. Of any other only the inner chunks that are
+ * touched are decoded and encoded anew; the rest moves as it is stored. Objects, and inner
+ * chunks of a shard, that hold only the fill value are not stored (see keep_empty).
+ * What is stored does not depend on the number of threads.
+ *
+ * Others may write other parts of the same objects at the same time, in this process or
+ * another: nothing of theirs is lost, nor of yours. Files are locked while they change (a
+ * file system without locks is ZLG_UNSUPPORTED: see no_locks).
+ *
+ * Each object is stored atomically, with the promise of the call. After a failure some
+ * objects are stored and others not, and the error names the first that is not. Which of
+ * several failures is reported, deadlines and cancelling: as for reads.
+ * Memory beyond yours: for each thread one object in its stored form, old and new, and the
+ * largest chunk decoded; the keys that sort a gather are as for reads.
  */
+typedef struct zlg_source {
+    const void *data;         /* first element; variable length: the bytes of all        */
+    const ptrdiff_t *strides; /* bytes per step of each axis of the selection's result;   */
+                              /* 0 repeats an element; NULL: C order                     */
+    const int64_t *offsets;   /* variable length: element i of the result in C order is   */
+                              /* data[offsets[i]] .. data[offsets[i + 1]]; else NULL     */
+    int swapped;              /* 1: numbers are in the other byte order than this machine */
+} zlg_source;
+
+typedef struct zlg_write {
+    zlg_array *array;
+    const zlg_selection *selection; /* NULL: everything */
+    zlg_source source;
+} zlg_write;
+
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
                                                 const zlg_selection *selection,
-                                                const void *data, const ptrdiff_t *strides,
+                                                const zlg_source *source,
                                                 const zlg_call *call, zlg_error *err);
-/* The same for variable-length types; n + 1 offsets into bytes, C order of the box. */
-ZLG_API ZLG_MUST_USE zlg_status zlg_array_write_varlen(zlg_array *array,
-                                                       const zlg_selection *selection,
-                                                       const int64_t *offsets,
-                                                       const uint8_t *bytes,
-                                                       const zlg_call *call,
-                                                       zlg_error *err);
+/* All arrays must belong to one context; several of variable length are fine. Each object
+ * is put once, however many of the writes fall into it. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes,
+                                               const zlg_call *call, zlg_error *err);
+/* One element everywhere in the selection; variable length: its n_bytes. element NULL: the
+ * fill value, so that objects which lie in the selection whole are removed. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_fill(zlg_array *array,
+                                               const zlg_selection *selection,
+                                               const void *element, size_t n_bytes,
+                                               const zlg_call *call, zlg_error *err);
+
+/* ------------------------------------------------------------------ change over time
+ *
+ * A change of a document is atomic, keeps the members that it does not know, and is made
+ * to the document as it is then, not as a handle saw it: two changes at once both land.
+ * Handles are snapshots: those that are given back show the change, older ones do not.
+ * Consolidated metadata above a node is not touched; it is a copy, made by
+ * zlg_group_consolidate.
+ */
+/* The array as it is stored now. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_refresh(zlg_array *array, zlg_array **out,
+                                                  zlg_error *err);
+/*
+ * Another shape, of the same rank. What is added holds the fill value. What falls away is
+ * lost: objects outside are removed and those on the new border trimmed, so that it does
+ * not come back when the array grows. Growing costs one document; shrinking lists the keys
+ * of the array. The document comes first: when removing fails, the shape has changed, and
+ * the same call again finishes it. out may be NULL.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_resize(zlg_array *array, const int64_t *shape,
+                                                 const zlg_call *call, zlg_array **out,
+                                                 zlg_error *err);
+/* Adds n along an axis: the source has the shape of the array with n on that axis. Data
+ * first, then the shape; appends at the same time, also by other processes, come one after
+ * the other. out may be NULL. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_append(zlg_array *array, int axis, int64_t n,
+                                                 const zlg_source *source,
+                                                 const zlg_call *call, zlg_array **out,
+                                                 zlg_error *err);
+
+typedef struct zlg_edit_options {
+    size_t n_bytes_struct;
+    zlg_promise promise; /* default: VISIBLE                                             */
+    int replace;         /* attributes: 1: the given ones instead of all; 0: merged, name */
+                         /* by name, at the top level                                    */
+    const char *const *remove; /* attributes: names that go first, those there are; or    */
+                         /* NULL                                                         */
+    int n_remove;
+    int python_tokens;   /* as for arrays that are created                               */
+} zlg_edit_options;
+
+#define ZLG_EDIT_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_edit_options)}
+
+/* Attributes of the array or group at a path: a JSON object, or NULL for none. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_node_set_attributes(zlg_store *store, const char *path,
+                                                        const char *attributes,
+                                                        const zlg_edit_options *options,
+                                                        zlg_error *err);
+/* Removes a node and all below it. ZLG_NOT_FOUND when there is none. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_node_delete(zlg_store *store, const char *path,
+                                                zlg_error *err);
+/* Moves a node and all below it to a path where nothing is (ZLG_EXISTS) and whose parent is
+ * a group. One step where the store can, as files can; else ZLG_UNSUPPORTED. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_node_rename(zlg_store *store, const char *from,
+                                                const char *to, zlg_error *err);
+/* Writes (or writes anew) the consolidated metadata of a group: the documents of all nodes
+ * below it, in its own document (v2: .zmetadata). */
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_consolidate(zlg_store *store, const char *path,
+                                                      const zlg_edit_options *options,
+                                                      zlg_error *err);
 
 #ifdef __cplusplus
 }

@@ -82,7 +82,7 @@ static PyObject *describe_fields(const core_array *self, int n, int *path, int d
         zlg_error err;
         zlg_field field;
         path[depth] = i;
-        if (zlg_array_subfield(self->handle, path, depth + 1, &field, &err) != ZLG_OK) {
+        if (zlg_array_field(self->handle, path, depth + 1, &field, &err) != ZLG_OK) {
             Py_DECREF(fields);
             return core_raise(&err);
         }
@@ -251,7 +251,7 @@ static PyObject *array_fill(PyObject *object, void *unused)
 {
     (void)unused;
     size_t n_bytes;
-    const void *fill = zlg_array_fill(((core_array *)object)->handle, &n_bytes);
+    const void *fill = zlg_array_fill_value(((core_array *)object)->handle, &n_bytes);
     return PyBytes_FromStringAndSize(fill, (Py_ssize_t)n_bytes);
 }
 

@@ -63,9 +63,13 @@ PyObject *core_create_group(PyObject *module, PyObject *args)
     zlg_error err;
     zlg_group *handle;
     zlg_status status;
-    CORE_UNLOCKED(status =
-                      zlg_group_create(((core_store *)store)->handle, path, zarr_format,
-                                       attributes, overwrite, &handle, &err));
+    CORE_UNLOCKED(status = zlg_group_create(
+                      ((core_store *)store)->handle, path,
+                      &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec),
+                                        .zarr_format = zarr_format,
+                                        .attributes = attributes,
+                                        .overwrite = overwrite},
+                      &handle, &err));
     if (status != ZLG_OK)
         return core_raise(&err);
     return wrap(state, type, (core_store *)store, handle, false);

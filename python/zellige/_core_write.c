@@ -26,8 +26,9 @@ static int write_fixed(core_array *array, core_pick *pick, PyObject *source)
     bool good = core_call_make(&call, NULL);
     if (good) {
         core_call_enter(&call);
-        zlg_status status = zlg_array_write(array->handle, &pick->selection, view.buf,
-                                            pick->strides, &call.call, &err);
+        zlg_status status = zlg_array_write(
+            array->handle, &pick->selection,
+            &(zlg_source){.data = view.buf, .strides = pick->strides}, &call.call, &err);
         good = core_call_leave(&call, status, &err);
     }
     PyBuffer_Release(&view);
@@ -64,9 +65,9 @@ static int write_varlen(core_array *array, core_pick *pick, PyObject *list)
             memcpy(bytes + offsets[i], PyBytes_AsString(PyList_GetItem(list, i)),
                    (size_t)(offsets[i + 1] - offsets[i]));
         core_call_enter(&call);
-        zlg_status status =
-            zlg_array_write_varlen(array->handle, &pick->selection, offsets,
-                                   (const uint8_t *)bytes, &call.call, &err);
+        zlg_status status = zlg_array_write(
+            array->handle, &pick->selection,
+            &(zlg_source){.data = bytes, .offsets = offsets}, &call.call, &err);
         good = core_call_leave(&call, status, &err);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();

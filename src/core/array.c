@@ -206,7 +206,7 @@ int64_t zlg_array_edge(const zlg_array *array, int axis, int64_t i)
     return zlgi_grid_edge(&array->meta.grid.axis[axis], i);
 }
 
-const void *zlg_array_fill(const zlg_array *array, size_t *out_n_bytes)
+const void *zlg_array_fill_value(const zlg_array *array, size_t *out_n_bytes)
 {
     *out_n_bytes = array->meta.fill.n;
     return array->meta.fill.data;

@@ -19,8 +19,8 @@ zlg_dtype zlg_array_dtype(const zlg_array *array)
     return public_dtype(array->meta.dtype);
 }
 
-zlg_status zlg_array_subfield(const zlg_array *array, const int *path, int n_path,
-                              zlg_field *out, zlg_error *err)
+zlg_status zlg_array_field(const zlg_array *array, const int *path, int n_path,
+                           zlg_field *out, zlg_error *err)
 {
     const zlgi_dtype *dtype = array->meta.dtype;
     const zlgi_field *field = NULL;
@@ -39,11 +39,6 @@ zlg_status zlg_array_subfield(const zlg_array *array, const int *path, int n_pat
                        .rank = field->rank};
     memcpy(out->shape, field->shape, sizeof out->shape);
     return ZLG_OK;
-}
-
-zlg_status zlg_array_field(const zlg_array *array, int i, zlg_field *out, zlg_error *err)
-{
-    return zlg_array_subfield(array, &i, 1, out, err);
 }
 
 /* ------------------------------------------------------------------ documents */

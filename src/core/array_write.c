@@ -1,61 +1,47 @@
 /*
- * array_write.c: the writes of zellige.h in terms of the engine: whole objects.
+ * array_write.c: the writes of zellige.h in terms of the engine.
  */
 #include "core/core.h"
-
-static zlg_status check_writable(const zlg_array *array, bool varlen, zlg_error *err)
-{
-    if (!(array->store->class->capabilities & ZLGI_STORE_WRITE))
-        return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot be written",
-                         array->store->class->kind);
-    if (zlgi_dtype_is_varlen(array->meta.dtype) != varlen)
-        return zlgi_fail(err, ZLG_USAGE, "elements of %s are written with %s",
-                         varlen ? "fixed size" : "variable length",
-                         varlen ? "zlg_array_write" : "zlg_array_write_varlen");
-    return ZLG_OK;
-}
-
-static zlg_status write_request(zlg_array *array, const zlgi_request *request,
-                                const zlg_call *given, zlg_error *err)
-{
-    zlg_call call;
-    ZLGI_TRY(zlgi_call_read(given, &call, err));
-    return zlgi_engine_write(&array->store->ctx->engine, request, &call, err);
-}
 
 static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_error *err)
 {
     return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
 }
 
-zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection,
-                           const void *data, const ptrdiff_t *strides, const zlg_call *call,
-                           zlg_error *err)
+static zlg_status check_write(const zlg_write *write, zlg_error *err)
 {
-    zlgi_request request = {.source = &array->source,
-                            .selection = selection,
-                            .memory = (uint8_t *)(uintptr_t)data,
-                            .strides = strides};
-    zlg_status status = check_writable(array, false, err);
-    if (status == ZLG_OK)
-        status = write_request(array, &request, call, err);
-    return within_array(array, status, err);
+    const zlg_array *array = write->array;
+    bool varlen = zlgi_dtype_is_varlen(array->meta.dtype);
+    if (!(array->store->class->capabilities & ZLGI_STORE_WRITE))
+        return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot be written",
+                         array->store->class->kind);
+    if (varlen != (write->source.offsets != NULL))
+        return zlgi_fail(err, ZLG_USAGE, "elements of %s size are written %s offsets",
+                         varlen ? "variable" : "fixed", varlen ? "with" : "without");
+    if (varlen && write->source.strides)
+        return zlgi_fail(err, ZLG_USAGE, "offsets go with no strides");
+    return ZLG_OK;
 }
 
+/* ------------------------------------------------------------------ variable length */
+
 /* Offsets and bytes as the engine moves variable-length elements: a view of each. */
-static zlg_status make_views(const zlg_array *array, const zlg_selection *selection,
-                             const int64_t *offsets, const uint8_t *bytes, zlgi_buf *out,
+static zlg_status make_views(const zlg_write *write, zlgi_arena *arena, uint8_t **out,
                              zlg_error *err)
 {
     int rank;
     int64_t shape[ZLG_MAX_RANK], n;
     size_t n_bytes;
-    ZLGI_TRY(zlgi_selection_shape(&array->source.grid, selection, &rank, shape, err));
+    const int64_t *offsets = write->source.offsets;
+    const uint8_t *bytes = write->source.data;
+    ZLGI_TRY(zlgi_selection_shape(&write->array->source.grid, write->selection, &rank,
+                                  shape, err));
     if (!zlgi_product(shape, rank, &n) ||
         !zlgi_mul_size((size_t)n, sizeof(zlgi_view), &n_bytes))
         return zlgi_fail(err, ZLG_LIMIT, "the selection has more than 2^63 elements");
-    ZLGI_TRY(zlgi_buf_reserve(out, n_bytes + 1, false, err));
-    zlgi_view *views = (zlgi_view *)(void *)out->data;
+    zlgi_view *views = zlgi_arena_get(arena, n_bytes + 1);
+    if (!views)
+        return zlgi_no_memory(err, n_bytes);
     for (int64_t i = 0; i < n; i++) {
         if (offsets[i] < 0 || offsets[i + 1] < offsets[i])
             return zlgi_fail(err, ZLG_USAGE, "offset %lld is smaller than the one before",
@@ -63,22 +49,101 @@ static zlg_status make_views(const zlg_array *array, const zlg_selection *select
         size_t n_text = (size_t)(offsets[i + 1] - offsets[i]);
         views[i] = (zlgi_view){.data = n_text ? bytes + offsets[i] : NULL, .n = n_text};
     }
+    *out = (uint8_t *)views;
     return ZLG_OK;
 }
 
-zlg_status zlg_array_write_varlen(zlg_array *array, const zlg_selection *selection,
-                                  const int64_t *offsets, const uint8_t *bytes,
-                                  const zlg_call *call, zlg_error *err)
+/* ------------------------------------------------------------------ writes */
+
+static zlg_status make_request(const zlg_write *write, zlgi_arena *arena, zlgi_request *out,
+                               zlg_error *err)
 {
-    zlgi_buf views;
-    zlgi_buf_init(&views, array->store->alloc);
-    zlg_status status = check_writable(array, true, err);
-    if (status == ZLG_OK)
-        status = make_views(array, selection, offsets, bytes, &views, err);
-    zlgi_request request = {
-        .source = &array->source, .selection = selection, .memory = views.data};
-    if (status == ZLG_OK)
-        status = write_request(array, &request, call, err);
-    zlgi_buf_reset(&views);
+    ZLGI_TRY(check_write(write, err));
+    *out = (zlgi_request){.source = &write->array->source,
+                          .selection = write->selection,
+                          .memory = (uint8_t *)(uintptr_t)write->source.data,
+                          .strides = write->source.strides,
+                          .swapped = write->source.swapped != 0};
+    return write->source.offsets ? make_views(write, arena, &out->memory, err) : ZLG_OK;
+}
+
+/* What the call leaves open is as the first array was opened. */
+static zlg_status settle_call(const zlg_array *array, const zlg_call *given, zlg_call *call,
+                              zlg_error *err)
+{
+    ZLGI_TRY(zlgi_call_read(given, call, err));
+    if (call->promise < ZLG_PROMISE_DEFAULT || call->promise > ZLG_VERIFIED)
+        return zlgi_fail(err, ZLG_USAGE, "promise %d is none", (int)call->promise);
+    if (call->promise == ZLG_PROMISE_DEFAULT)
+        call->promise = array->promise;
+    if (call->keep_empty == 0)
+        call->keep_empty = array->keep_empty ? 1 : -1;
+    return ZLG_OK;
+}
+
+static zlg_status write_list(const zlg_write *writes, size_t n, const zlg_call *call,
+                             zlgi_arena *arena, zlg_error *err)
+{
+    zlgi_engine *engine = &writes[0].array->store->ctx->engine;
+    zlgi_request *requests = zlgi_arena_get(arena, n * sizeof *requests);
+    if (!requests)
+        return zlgi_no_memory(err, n * sizeof *requests);
+    for (size_t i = 0; i < n; i++) {
+        zlg_status status = make_request(&writes[i], arena, &requests[i], err);
+        if (status == ZLG_OK && &writes[i].array->store->ctx->engine != engine)
+            status = zlgi_fail(err, ZLG_USAGE, "it belongs to another context");
+        if (status != ZLG_OK)
+            return within_array(writes[i].array, status, err);
+    }
+    zlg_status status = zlgi_engine_write(engine, requests, n, call, err);
+    return n == 1 ? within_array(writes[0].array, status, err) : status;
+}
+
+zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes, const zlg_call *given,
+                          zlg_error *err)
+{
+    zlg_call call;
+    zlgi_arena arena;
+    if (n_writes == 0)
+        return ZLG_OK;
+    ZLGI_TRY(settle_call(writes[0].array, given, &call, err));
+    zlgi_arena_init(&arena, writes[0].array->store->alloc);
+    zlg_status status = write_list(writes, n_writes, &call, &arena, err);
+    zlgi_arena_reset(&arena);
+    return status;
+}
+
+zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection,
+                           const zlg_source *source, const zlg_call *call, zlg_error *err)
+{
+    zlg_write write = {.array = array, .selection = selection, .source = *source};
+    return zlg_write_many(&write, 1, call, err);
+}
+
+zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
+                          const void *element, size_t n_bytes, const zlg_call *given,
+                          zlg_error *err)
+{
+    static const ptrdiff_t still[ZLG_MAX_RANK] = {0};
+    const zlgi_source *source = &array->source;
+    bool varlen = zlgi_dtype_is_varlen(array->meta.dtype);
+    zlgi_view view = {.data = element, .n = n_bytes};
+    const void *memory = element ? (varlen ? (const void *)&view : element)
+                                 : (const void *)source->fill.data;
+    zlgi_request request = {.source = source,
+                            .selection = selection,
+                            .memory = (uint8_t *)(uintptr_t)memory,
+                            .strides = still};
+    zlg_call call;
+    ZLGI_TRY(settle_call(array, given, &call, err));
+    zlg_status status = ZLG_OK;
+    if (!(array->store->class->capabilities & ZLGI_STORE_WRITE))
+        status = zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot be written",
+                           array->store->class->kind);
+    else if (element && !varlen && n_bytes != source->item)
+        status = zlgi_fail(err, ZLG_USAGE, "an element of %zu bytes, not %zu", n_bytes,
+                           source->item);
+    else
+        status = zlgi_engine_write(&array->store->ctx->engine, &request, 1, &call, err);
     return within_array(array, status, err);
 }

@@ -35,6 +35,8 @@ struct zlg_array {
     int64_t object_shape[ZLG_MAX_RANK];
     int64_t chunk_shape[ZLG_MAX_RANK];
     bool sharded;
+    zlg_promise promise; /* of writes that ask for none */
+    bool keep_empty;     /* likewise */
 };
 
 /*

@@ -18,7 +18,7 @@ static zlg_status put_document(zlg_store *store, const char *path, const char *n
     char key[ZLGI_NAME_MAX];
     ZLGI_TRY(zlgi_join(path, name, key, err));
     zlgi_bytes part = {.data = text->data, .n = text->n};
-    return store->class->put(store, key, &part, 1, err);
+    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, &part, 1, err);
 }
 
 /* ------------------------------------------------------------------ what is there */
@@ -170,34 +170,37 @@ zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_
 
 /* ------------------------------------------------------------------ groups */
 
-static zlg_status store_group(zlg_store *store, const char *path, int zarr_format,
-                              const char *attributes, int overwrite, zlg_error *err)
+static zlg_status store_group(zlg_store *store, const char *path,
+                              const zlg_group_spec *spec, zlg_error *err)
 {
     zlgi_arena arena;
     const zlgi_json *parsed;
-    if (zarr_format != 2 && zarr_format != 3)
-        return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 2 or 3", zarr_format);
+    if (spec->zarr_format != 2 && spec->zarr_format != 3)
+        return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 2 or 3",
+                         spec->zarr_format);
     zlgi_arena_init(&arena, store->alloc);
-    zlg_status status = parse_attributes(&arena, attributes, store->limits, &parsed, err);
+    zlg_status status =
+        parse_attributes(&arena, spec->attributes, store->limits, &parsed, err);
     if (status == ZLG_OK)
-        status = make_room(store, path, overwrite, err);
+        status = make_room(store, path, spec->overwrite, err);
     if (status == ZLG_OK)
-        status = make_parents(store, path, zarr_format, err);
+        status = make_parents(store, path, spec->zarr_format, err);
     if (status == ZLG_OK)
-        status = write_group(store, path, zarr_format, parsed, err);
+        status = write_group(store, path, spec->zarr_format, parsed, err);
     zlgi_arena_reset(&arena);
     return status;
 }
 
-zlg_status zlg_group_create(zlg_store *store, const char *path, int zarr_format,
-                            const char *attributes, int overwrite, zlg_group **out,
-                            zlg_error *err)
+zlg_status zlg_group_create(zlg_store *store, const char *path, const zlg_group_spec *given,
+                            zlg_group **out, zlg_error *err)
 {
+    zlg_group_spec spec;
     *out = NULL;
+    ZLGI_TRY(zlgi_options_read(given, "ZLG_GROUP_SPEC_INIT", &spec, sizeof spec, err));
+    spec.zarr_format = spec.zarr_format ? spec.zarr_format : 3;
     ZLGI_TRY(check_store(store, err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
-    zarr_format = zarr_format ? zarr_format : 3;
-    zlg_status status = store_group(store, path, zarr_format, attributes, overwrite, err);
+    zlg_status status = store_group(store, path, &spec, err);
     if (status != ZLG_OK)
         return zlgi_within(err, status, "%s: group %s", store->label, *path ? path : "/");
     return zlg_group_open(store, path, NULL, out, err);

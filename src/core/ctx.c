@@ -6,14 +6,6 @@
 
 enum { BUDGET_BYTES = 1 << 30, INDEX_CACHE_BYTES = 16 << 20 };
 
-static void set_limits(zlg_limits *limits, const zlg_limits *given)
-{
-#define SET_LIMIT(name, value, unit, meaning)                                              \
-    limits->name = given && given->name > 0 ? given->name : value;
-    ZLG_LIMIT_TABLE(SET_LIMIT)
-#undef SET_LIMIT
-}
-
 zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
                              size_t n_room, zlg_error *err)
 {
@@ -28,12 +20,23 @@ zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
     return ZLG_OK;
 }
 
+static zlg_status set_limits(zlg_limits *limits, const zlg_limits *given, zlg_error *err)
+{
+    ZLGI_TRY(zlgi_options_read(given, "ZLG_LIMITS_INIT", limits, sizeof *limits, err));
+#define SET_LIMIT(name, value, unit, meaning)                                              \
+    if (limits->name <= 0)                                                                 \
+        limits->name = value;
+    ZLG_LIMIT_TABLE(SET_LIMIT)
+#undef SET_LIMIT
+    return ZLG_OK;
+}
+
 static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_error *err)
 {
     zlgi_engine *engine = &ctx->engine;
     int n_threads = options->n_threads > 0 ? options->n_threads : zlgi_usable_cores();
     int64_t index = options->index_cache;
-    set_limits(&ctx->limits, &options->limits);
+    ZLGI_TRY(set_limits(&ctx->limits, options->limits, err));
     engine->alloc = &ctx->alloc;
     engine->limits = &ctx->limits;
     engine->pool = zlgi_pool_new(&ctx->alloc, &ctx->limits, n_threads);
@@ -171,14 +174,14 @@ zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data,
     ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_key_check(key, err));
     zlgi_bytes part = {.data = data, .n = n_bytes};
-    return store->class->put(store, key, &part, 1, err);
+    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, &part, 1, err);
 }
 
 zlg_status zlg_store_delete(zlg_store *store, const char *key, zlg_error *err)
 {
     ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_key_check(key, err));
-    return store->class->remove(store, key, err);
+    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, NULL, ZLGI_REMOVE, err);
 }
 
 zlg_status zlg_store_list(zlg_store *store, const char *prefix, int delimited,

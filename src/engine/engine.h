@@ -116,8 +116,9 @@ typedef struct zlgi_engine {
 typedef struct zlgi_request {
     const zlgi_source *source;
     const zlg_selection *selection; /* NULL: everything */
-    uint8_t *memory;
+    uint8_t *memory; /* written to by reads only */
     const ptrdiff_t *strides; /* NULL: C order */
+    bool swapped;             /* writes: numbers in memory are in the other byte order */
 } zlgi_request;
 
 /* Fixed-size types, or zlgi_view targets whose bytes go to `arenas`. */
@@ -125,7 +126,9 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
                             const zlg_call *call, zlg_error *err);
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,
                                    zlg_varlen *out, const zlg_call *call, zlg_error *err);
-zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *request,
+/* The call's promise and keep_empty are settled: not the default. Memory of a
+ * variable-length type is that of a zlgi_view for each element. */
+zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                              const zlg_call *call, zlg_error *err);
 zlg_status zlgi_engine_explain(zlgi_engine *engine, const zlgi_request *request,
                                bool resolve, int64_t max_objects, zlgi_buf *out,

@@ -28,6 +28,7 @@ void zlgi_job_init(zlgi_job *job, zlgi_engine *engine, const zlg_call *call)
     job->engine = engine;
     job->call = call;
     job->n_blocks = 1;
+    job->stats = (zlg_stats)ZLG_STATS_INIT;
     job->caller = pthread_self();
     pthread_mutex_init(&job->lock, NULL);
     if (call && call->deadline_ms > 0)
@@ -178,19 +179,14 @@ void zlgi_worker_fail(zlgi_worker *worker, zlg_status status, uint64_t piece)
     pthread_mutex_unlock(&job->lock);
 }
 
+/* All counts are 64-bit numbers behind the size; a caller's struct may have fewer. */
 static void add_stats(zlg_stats *to, const zlg_stats *from)
 {
-    to->n_objects += from->n_objects;
-    to->n_opened += from->n_opened;
-    to->n_missing += from->n_missing;
-    to->n_requests += from->n_requests;
-    to->n_bytes_read += from->n_bytes_read;
-    to->n_chunks += from->n_chunks;
-    to->n_chunks_direct += from->n_chunks_direct;
-    to->n_chunks_empty += from->n_chunks_empty;
-    to->n_index_hits += from->n_index_hits;
-    to->n_chunk_hits += from->n_chunk_hits;
-    to->n_allocations += from->n_allocations;
+    enum { FIRST = offsetof(zlg_stats, n_objects), N = sizeof(uint64_t) };
+    _Static_assert((sizeof(zlg_stats) - FIRST) % N == 0, "nothing but counts");
+    for (size_t at = FIRST; at + N <= ZLGI_MIN(to->n_bytes_struct, sizeof *to); at += N)
+        *(uint64_t *)(void *)((char *)to + at) +=
+            *(const uint64_t *)(const void *)((const char *)from + at);
 }
 
 static void work(void *user, zlgi_scratch *scratch)

@@ -42,6 +42,54 @@ typedef struct zlgi_object {
 
 enum { ZLGI_OPEN_STAT = 1 };
 
+/* ------------------------------------------------------------------ transactions
+ *
+ * Every change of an object is a transaction: it knows which version of the object it
+ * changes, and holds a lock (files) or a condition (memory, object stores) by which no
+ * change that somebody else makes meanwhile is lost.
+ *
+ *     do {
+ *         begin                what is there now; for ZLGI_UPDATE open for reading
+ *         commit               the new object or its removal; left out: it stays as it is
+ *         end                  gives back what begin took; after every begin that was OK
+ *     } while (txn.again);
+ *
+ * `again`, set by commit with the status ZLG_EXISTS, says that somebody else was faster:
+ * nothing was stored, and an update begins anew from what is there now. A replacement
+ * never meets it, a creation ends with ZLG_EXISTS and again false.
+ *
+ * A worker has one transaction open at a time, and reserves its memory before begin.
+ */
+typedef enum zlgi_change {
+    ZLGI_REPLACE, /* whatever is there is replaced unseen */
+    ZLGI_UPDATE,  /* what is there is read first */
+    ZLGI_CREATE   /* nothing may be there: ZLG_EXISTS otherwise, from begin or commit */
+} zlgi_change;
+
+/* Directories (or the like) whose names a call has changed and must still make lasting. Any
+ * thread may add to it. */
+typedef struct zlgi_syncs zlgi_syncs;
+
+typedef struct zlgi_txn {
+    /* Set by the caller, once; the record may be used for one object after the other. */
+    zlgi_change change;
+    zlg_promise promise; /* not ZLG_PROMISE_DEFAULT */
+    zlgi_syncs *syncs;   /* durable and above: where names are noted; NULL: commit syncs */
+    int (*waiting)(void *user); /* asked while others hold the lock, every few ms; non-zero
+                                 * gives up: ZLG_CANCELLED. NULL: waits on */
+    void *user;
+    /* Set by begin. */
+    bool present;       /* there is an object now */
+    zlgi_object object; /* ZLGI_UPDATE and present: open for reading until end */
+    /* Set by commit. */
+    bool again;
+    /* The store's own. */
+    int lock, dir;
+    void *seen;
+} zlgi_txn;
+
+enum { ZLGI_REMOVE = -1 }; /* n_parts of a commit that removes the object */
+
 typedef struct zlgi_store_class {
     const char *kind; /* "fs", "memory" */
     unsigned capabilities;
@@ -53,14 +101,24 @@ typedef struct zlgi_store_class {
     zlg_status (*read)(zlg_store *store, zlgi_object *object, uint64_t offset, size_t n,
                        void *destination, size_t *out_n, zlg_error *err);
     void (*release)(zlg_store *store, zlgi_object *object);
-    /* Atomic: a reader sees the old object or the new one. */
-    zlg_status (*put)(zlg_store *store, const char *key, const zlgi_bytes *parts,
-                      int n_parts, zlg_error *err);
-    zlg_status (*remove)(zlg_store *store, const char *key, zlg_error *err);
+    /* Changes of one object: see zlgi_txn below. */
+    zlg_status (*begin)(zlg_store *store, const char *key, zlgi_txn *txn, zlg_error *err);
+    zlg_status (*commit)(zlg_store *store, const char *key, zlgi_txn *txn,
+                         const zlgi_bytes *parts, int n_parts, zlg_error *err);
+    void (*end)(zlg_store *store, zlgi_txn *txn);
+    /* Makes the names lasting that durable commits noted: once, after the last of them. */
+    zlg_status (*sync)(zlg_store *store, zlgi_syncs *syncs, zlg_error *err);
     /* All keys below a prefix ("" = everything), and the prefix itself if it is a key. */
     zlg_status (*remove_prefix)(zlg_store *store, const char *prefix, zlg_error *err);
     zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited,
                        zlg_list_fn each, void *user, zlg_error *err);
+    /* Moves all keys below a prefix, which must not be a key, to one where nothing is:
+     * ZLG_EXISTS otherwise. NULL: the store cannot. */
+    zlg_status (*rename_prefix)(zlg_store *store, const char *from, const char *to,
+                                zlg_error *err);
+    /* Removes what writers that died left behind below a prefix; counts it. */
+    zlg_status (*sweep)(zlg_store *store, const char *prefix, uint64_t *out_n,
+                        zlg_error *err);
     void (*destroy)(zlg_store *store);
 } zlgi_store_class;
 
@@ -91,10 +149,17 @@ zlgi_store_counts zlgi_counting_get(zlg_store *counting);
 
 void zlgi_store_destroy(zlg_store *store);
 
+zlgi_syncs *zlgi_syncs_new(const zlgi_alloc *alloc); /* NULL when memory is short */
+void zlgi_syncs_free(zlgi_syncs *syncs);
+
 /* Fills an error without a message and returns ZLG_NOT_FOUND. */
 zlg_status zlgi_store_absent(zlg_error *err);
 /* Helpers over the table. A whole object into a buffer, at most `limit` bytes. */
 zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlgi_buf *out,
+                          zlg_error *err);
+/* One object in one transaction; again until it is done. parts as in commit. */
+zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
+                          zlg_promise promise, const zlgi_bytes *parts, int n_parts,
                           zlg_error *err);
 /* Key rules: no empty segment, ".", "..", backslash or NUL; ZLG_NOT_FOUND naming it. */
 zlg_status zlgi_key_check(const char *key, zlg_error *err);

@@ -88,7 +88,7 @@ static void check_peaks(const char *codecs)
     fixture f;
     open_fixture(&f, codecs);
     size_t before = f.heap.n_bytes;
-    MUST(zlg_array_write(f.array, NULL, f.elements, NULL, NULL, err_));
+    MUST(zlg_array_write(f.array, NULL, &(zlg_source){.data = f.elements}, NULL, err_));
     assert_in_range(peak_since(&f, before), PIECE, 3 * PIECE + SMALL);
     const ptrdiff_t stride = 2;
     zlg_target target = {.data = f.out, .strides = &stride};
@@ -148,7 +148,7 @@ static void test_a_poll_may_read(void **state)
     r.array = put_array(&store->base, "", "[16777216]", "\"uint8\"", REGULAR("[8388608]"),
                         "0", "[" LITTLE "," ZSTD "]");
     memset(elements, 7, (size_t)2 * PIECE);
-    MUST(zlg_array_write(r.array, NULL, elements, NULL, NULL, err_));
+    MUST(zlg_array_write(r.array, NULL, &(zlg_source){.data = elements}, NULL, err_));
     store->sleep_us = SLEEP_MS * 1000;
     call.poll = read_meanwhile;
     call.user = &r;

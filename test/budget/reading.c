@@ -77,7 +77,8 @@ static void *open_fixture(fixture *f, int64_t index_cache, int n_threads,
     uint64_t seed = 7;
     for (size_t i = 0; i < n; i++)
         f->out[i] = (uint16_t)test_random(&seed);
-    assert_int_equal(zlg_array_write(f->array, NULL, f->out, NULL, NULL, &err), ZLG_OK);
+    assert_int_equal(
+        zlg_array_write(f->array, NULL, &(zlg_source){.data = f->out}, NULL, &err), ZLG_OK);
     usleep(30000); /* until the version tags of the files can be trusted */
     return f;
 }
@@ -112,7 +113,7 @@ static zlgi_store_counts read_box(fixture *f, int64_t start, int64_t count,
     zlg_target target = {.data = f->out};
     zlg_call call = ZLG_CALL_INIT;
     zlg_error err = {0};
-    memset(stats, 0, sizeof *stats);
+    *stats = (zlg_stats)ZLG_STATS_INIT;
     call.stats = stats;
     zlgi_store_counts before = zlgi_counting_get(f->counting);
     if (zlg_array_read(f->array, &box, &target, &call, &err) != ZLG_OK)
@@ -131,7 +132,7 @@ static void test_one_open_per_object(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, -1, 3, ZSTD);
     zlgi_store_counts counts = read_box(&f, 0, SIDE, &stats);
     assert_int_equal(counts.n_opens, 8);
@@ -147,7 +148,7 @@ static void test_one_chunk(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, -1, 3, RAW);
     zlgi_store_counts counts = read_box(&f, SHARD, CHUNK, &stats);
     size_t index = 64 * 16 + 4, chunk = CHUNK * CHUNK * CHUNK * 2;
@@ -163,7 +164,7 @@ static void test_cached_index(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, 0, 3, RAW);
     read_box(&f, SHARD, CHUNK, &stats);
     assert_int_equal(stats.n_index_hits, 0);
@@ -180,14 +181,15 @@ static void test_changed_shard(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, 0, 1, ZSTD);
     read_box(&f, 0, SIDE, &stats);
     size_t n = (size_t)SIDE * SIDE * SIDE;
     uint16_t *other = calloc(n, sizeof *other);
     for (size_t i = 0; i < n; i++)
         other[i] = (uint16_t)(i / 3);
-    assert_int_equal(zlg_array_write(f.array, NULL, other, NULL, NULL, NULL), ZLG_OK);
+    assert_int_equal(
+        zlg_array_write(f.array, NULL, &(zlg_source){.data = other}, NULL, NULL), ZLG_OK);
     read_box(&f, 0, SIDE, &stats);
     assert_int_equal(stats.n_index_hits, 0);
     assert_memory_equal(f.out, other, n * sizeof *other);
@@ -200,7 +202,7 @@ static void test_dense_reads_are_joined(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, 0, 1, RAW);
     read_box(&f, 0, SIDE, &stats);
     zlgi_store_counts counts = read_box(&f, 0, SIDE, &stats);
@@ -214,7 +216,7 @@ static void test_no_allocation_per_chunk(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, 0, 2, ZSTD);
     read_box(&f, 0, SIDE, &stats);
     read_box(&f, 0, SIDE, &stats);
@@ -237,7 +239,7 @@ static void test_no_allocation_per_inner_shard(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, 0, 1, SHARD_OF("[8,8,8]", SHARD_OF("[4,4,4]", "[" LITTLE "]")));
     read_box(&f, 0, SIDE, &stats);
     read_box(&f, 0, SIDE, &stats);
@@ -276,7 +278,7 @@ static void test_batch_decodes_once(void **state)
                               .target = {.data = out + N_POINTS + i * 60}};
     reads[N_BOXES] =
         (zlg_read){.array = f.array, .selection = &points, .target = {.data = out}};
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     assert_int_equal(zlg_read_many(reads, N_BOXES + 1, &call, NULL), ZLG_OK);
@@ -293,7 +295,7 @@ static void test_peak_memory(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, 0, 3, ZSTD);
     f.heap.peak_bytes = f.heap.n_bytes;
     size_t before = f.heap.n_bytes;
@@ -308,7 +310,7 @@ static void test_missing_objects(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, -1, 2, ZSTD);
     for (int i = 0; i < 8; i++) {
         char key[32];
@@ -331,7 +333,9 @@ static void test_raw_chunk_beyond_limit(void **state)
     open_fixture(&f, -1, 2, RAW);
     zlg_error err = {0};
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
-    options.limits.chunk_bytes = 4096; /* the chunk below has 64 KiB */
+    zlg_limits limits = ZLG_LIMITS_INIT;
+    options.limits = &limits;
+    limits.chunk_bytes = 4096; /* the chunk below has 64 KiB */
     zlg_ctx *ctx;
     zlg_store *store;
     zlg_array *array;
@@ -354,7 +358,7 @@ static void test_raw_chunk_beyond_limit(void **state)
     zlg_axis axis = {.start = 1000, .step = 3, .count = 500};
     zlg_selection box = {.kind = ZLG_BOX, .rank = 1, .axes = &axis};
     uint16_t out[500];
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     if (zlg_array_read(array, &box, &(zlg_target){.data = out}, &call, &err) != ZLG_OK)
@@ -376,7 +380,7 @@ static void test_cancel(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats;
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_error err = {0};
     open_fixture(&f, 0, 3, ZSTD);
     int cancel = 1;

@@ -52,7 +52,7 @@ static void write_array(zlg_store *store, const char *path, const zlg_array_spec
 {
     zlg_array *array;
     MUST(zlg_array_create(store, path, spec, &array, err_));
-    MUST(zlg_array_write(array, NULL, elements, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, err_));
     zlg_array_close(array);
 }
 
@@ -60,7 +60,7 @@ static void write_by_hand(zlg_store *store, const char *path, const char *grid,
                           const char *codecs)
 {
     zlg_array *array = put_array(store, path, "[12,12]", "\"uint16\"", grid, "0", codecs);
-    MUST(zlg_array_write(array, NULL, elements, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, err_));
     zlg_array_close(array);
 }
 
@@ -74,7 +74,8 @@ static void write_words(zlg_store *store, const char *path, const char *codecs)
     }
     zlg_array *array =
         put_array(store, path, "[12]", "\"string\"", REGULAR("[6]"), "\"none\"", codecs);
-    MUST(zlg_array_write_varlen(array, NULL, offsets, (const uint8_t *)bytes, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = bytes, .offsets = offsets},
+                         NULL, err_));
     zlg_array_close(array);
 }
 
@@ -354,9 +355,14 @@ static zlg_status create(stage *s, int zarr_format, bool sharded, zlg_error *err
     spec.attributes = "{\"k\":\"v\"}";
     spec.overwrite = 1;
     ZLGI_TRY(zlg_store_open_memory(s->ctx, &s->store, err));
-    ZLGI_TRY(zlg_group_create(s->store, "", zarr_format, "{\"g\":1}", 1, &s->group, err));
+    ZLGI_TRY(zlg_group_create(s->store, "",
+                              &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec),
+                                                .zarr_format = zarr_format,
+                                                .attributes = "{\"g\":1}",
+                                                .overwrite = 1},
+                              &s->group, err));
     ZLGI_TRY(zlg_array_create(s->store, "deep/down/array", &spec, &s->array, err));
-    ZLGI_TRY(zlg_array_write(s->array, NULL, elements, NULL, NULL, err));
+    ZLGI_TRY(zlg_array_write(s->array, NULL, &(zlg_source){.data = elements}, NULL, err));
     ZLGI_TRY(zlg_array_read(s->array, NULL, &(zlg_target){.data = out}, NULL, err));
     assert_memory_equal(out, elements, sizeof out);
     return zlg_store_get(s->store, zarr_format == 2 ? ".zattrs" : "zarr.json", &s->text,

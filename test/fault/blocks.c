@@ -28,7 +28,7 @@ static void open_fixture(fixture *f, const char *codecs)
     f->store = fault_store_open(f->ctx);
     f->array = put_array(&f->store->base, "", "[64,65536]", "\"uint8\"",
                          REGULAR("[640,65536]"), "0", codecs);
-    MUST(zlg_array_write(f->array, NULL, f->elements, NULL, NULL, err_));
+    MUST(zlg_array_write(f->array, NULL, &(zlg_source){.data = f->elements}, NULL, err_));
 }
 
 static void close_fixture(fixture *f)
@@ -66,7 +66,7 @@ static void test_blocks_are_one_chunk(void **state)
     fixture f;
     open_fixture(&f, "[" LITTLE "]");
     for (int lends = 0; lends < 2; lends++) {
-        zlg_stats stats = {0};
+        zlg_stats stats = ZLG_STATS_INIT;
         f.store->lends = lends;
         MUST(read_rows(&f, 63, -1, ROWS, &stats, err_));
         check_rows(&f, 63, -1, ROWS);
@@ -82,7 +82,7 @@ static void test_blocks_are_cut_from_the_selection(void **state)
 {
     (void)state;
     fixture f;
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     open_fixture(&f, "[" LITTLE "]");
     MUST(read_rows(&f, 16, 1, 40, &stats, err_));
     check_rows(&f, 16, 1, 40);
@@ -132,7 +132,7 @@ static void test_the_first_block_that_fails_is_reported(void **state)
     f.store->base.class = &f.class;
     for (int i = 0; i < 5; i++) {
         zlg_error err = {0};
-        zlg_stats stats = {0};
+        zlg_stats stats = ZLG_STATS_INIT;
         assert_int_equal(read_rows(&f, 0, 1, ROWS, &stats, &err), ZLG_IO);
         if (!strstr(err.message, "nothing at byte 0"))
             fail_msg("%s", err.message);

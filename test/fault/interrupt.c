@@ -26,7 +26,7 @@ static void open_fixture(fixture *f, const char *shape, const char *grid,
     MUST(zlg_ctx_new(&options, &f->ctx, err_));
     f->store = fault_store_open(f->ctx);
     f->array = put_array(&f->store->base, "a", shape, "\"uint16\"", grid, "0", codecs);
-    MUST(zlg_array_write(f->array, NULL, elements, NULL, NULL, err_));
+    MUST(zlg_array_write(f->array, NULL, &(zlg_source){.data = elements}, NULL, err_));
     f->store->sleep_us = SLEEP_MS * 1000;
     atomic_store(&f->store->n_calls, 0);
 }
@@ -97,7 +97,7 @@ static void test_deadline_in_shard(void **state)
                   "[" SHARD("[1,24576]", "[{\"name\":\"bytes\"}," CRC "]") "]");
     uint8_t *data = malloc(N_LARGE * LARGE);
     memset(data, 1, N_LARGE * LARGE);
-    MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
     zlg_axis axes[2] = {{.step = 2, .count = N_LARGE / 2}, {.step = 1, .count = LARGE}};
     zlg_selection box = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
     zlg_error err = {0};
@@ -126,7 +126,8 @@ static void test_deadline_of_writing(void **state)
     open_chunks(&f);
     call.n_threads = 1;
     call.deadline_ms = 80;
-    zlg_status status = zlg_array_write(f.array, NULL, elements, NULL, &call, &err);
+    zlg_status status =
+        zlg_array_write(f.array, NULL, &(zlg_source){.data = elements}, &call, &err);
     expect_stopped(status, &err, "the deadline passed");
     assert_true(f.store->n_calls <= 80 / SLEEP_MS + 2);
     close_fixture(&f);
@@ -257,7 +258,7 @@ static void test_poll_of_writing(void **state)
     call.n_threads = 1;
     call.poll = poll_read;
     call.user = &p;
-    MUST(zlg_array_write(f.array, NULL, elements, NULL, &call, err_));
+    MUST(zlg_array_write(f.array, NULL, &(zlg_source){.data = elements}, &call, err_));
     assert_int_equal(p.n_all, sizeof elements);
     assert_int_equal(p.n_polls, 10 - 1);
     close_fixture(&f);

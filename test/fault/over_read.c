@@ -151,8 +151,10 @@ static void make_elements(fixture *f, const kind_of_array *kind)
 static zlg_status write_elements(fixture *f, zlg_error *err)
 {
     if (f->varlen)
-        return zlg_array_write_varlen(f->array, NULL, f->offsets, f->elements, NULL, err);
-    return zlg_array_write(f->array, NULL, f->elements, NULL, NULL, err);
+        return zlg_array_write(f->array, NULL,
+                               &(zlg_source){.data = f->elements, .offsets = f->offsets},
+                               NULL, err);
+    return zlg_array_write(f->array, NULL, &(zlg_source){.data = f->elements}, NULL, err);
 }
 
 static zlg_status read_elements(fixture *f, zlg_error *err)
@@ -189,7 +191,9 @@ static void check_kind(const kind_of_array *kind)
     uint64_t seed = 88172645463325252;
     const char *key = kind->v2 ? "0.0" : "c/0/0";
     options.n_threads = 1;
-    options.limits.chunk_bytes = 1 << 20;
+    zlg_limits limits = ZLG_LIMITS_INIT;
+    limits.chunk_bytes = 1 << 20;
+    options.limits = &limits;
     MUST(zlg_ctx_new(&options, &f.ctx, err_));
     f.store = fault_store_open(f.ctx);
     f.store->lends = true;

@@ -57,7 +57,7 @@ static void put_numbers(fixture *f, const char *path, const kind_of_array *kind)
 {
     zlg_array *array = put_array(&f->store->base, path, "[12,12]", "\"uint16\"", kind->grid,
                                  "7", kind->codecs);
-    MUST(zlg_array_write(array, NULL, elements, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, err_));
     zlg_array_close(array);
 }
 
@@ -140,7 +140,8 @@ static void test_each_call_of_writing(void **state)
         fault_set(f.store, FAULT_IO, n);
         zlg_status status = zlg_array_create(&f.store->base, "g/a", &spec, &array, &err);
         if (status == ZLG_OK)
-            status = zlg_array_write(array, NULL, elements, NULL, NULL, &err);
+            status =
+                zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, &err);
         zlg_array_close(array);
         assert_int_equal(f.store->n_open, 0);
         if (f.store->n_calls < n)
@@ -259,7 +260,7 @@ static void put_wide(fixture *f, const char *grid, const char *codecs)
 {
     zlg_array *array =
         put_array(&f->store->base, "w", "[96,96]", "\"uint32\"", grid, "0", codecs);
-    MUST(zlg_array_write(array, NULL, wide, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = wide}, NULL, err_));
     zlg_array_close(array);
 }
 

@@ -81,7 +81,7 @@ static void make_model(model *m, fixture *f)
     m->elements = malloc(m->n_elements * sizeof *m->elements + 1);
     for (size_t i = 0; i < m->n_elements; i++)
         m->elements[i] = i / 9 % 2 ? (uint16_t)test_random(&m->seed) : 3;
-    MUST(zlg_array_write(m->array, NULL, m->elements, NULL, NULL, err_));
+    MUST(zlg_array_write(m->array, NULL, &(zlg_source){.data = m->elements}, NULL, err_));
 }
 
 static void check_pick(model *m)
@@ -136,7 +136,7 @@ static void check_large(const char *chunk, int64_t n_chunk)
     zlg_axis axes[2] = {{.start = middle, .step = 1, .count = n_chunk},
                         {.start = middle, .step = 1, .count = n_chunk}};
     zlg_selection box = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
-    MUST(zlg_array_write(array, &box, data, NULL, NULL, err_));
+    MUST(zlg_array_write(array, &box, &(zlg_source){.data = data}, NULL, err_));
     snprintf(key, sizeof key, "c/%lld/%lld", (long long)(middle / n_chunk),
              (long long)(middle / n_chunk));
     zlg_text text;
@@ -227,7 +227,7 @@ static void test_chunk_larger_than_array(void **state)
                                      REGULAR("[8,40]"), "1", codecs[i]);
         for (uint32_t k = 0; k < 21; k++)
             data[k / 7][k % 7] = k * 1000003;
-        MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
         for (int64_t row = 0; row < 3; row++) {
             zlg_axis axes[2] = {{.start = row, .step = 1, .count = 1},
                                 {.start = 6, .step = -1, .count = 7}};
@@ -280,7 +280,7 @@ static void test_no_elements(void **state)
         read_nothing(array, NULL);
         read_nothing(array, &mask);
         read_nothing(array, &points);
-        MUST(zlg_array_write(array, NULL, "", NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = ""}, NULL, err_));
         zlg_array_close(array);
     }
     close_fixture(&f);
@@ -354,7 +354,7 @@ static void test_elements_without_bytes(void **state)
             assert_int_equal(guard, 0xA5);
             pick_free(&p);
         }
-        MUST(zlg_array_write(array, NULL, &guard, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = &guard}, NULL, err_));
         MUST(zlg_array_read(array, NULL, &(zlg_target){.data = &guard}, NULL, err_));
         zlg_array_close(array);
         close_fixture(&f);
@@ -382,7 +382,7 @@ static void test_no_axes(void **state)
         zlg_selection blocks = {.kind = ZLG_BLOCKS};
         MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
         assert_true(out[0] == 0.5);
-        MUST(zlg_array_write(array, NULL, &data, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = &data}, NULL, err_));
         MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
         assert_true(out[0] == data && out[1] == 0);
         MUST(zlg_array_read(array, &mask, &(zlg_target){.data = out + 1}, NULL, err_));
@@ -433,7 +433,7 @@ static void check_many_axes(int rank, bool sharded)
     uint32_t *data = malloc(n * sizeof *data), *out = calloc(n, sizeof *out);
     for (uint32_t i = 0; i < n; i++)
         data[i] = i;
-    MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
     MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
     assert_memory_equal(out, data, n * sizeof *out);
     uint64_t seed = 99;
@@ -480,7 +480,7 @@ static void test_long_lists(void **state)
         f.store->lends = i % 2;
         zlg_array *array = put_array(&f.store->base, "", "[60000]", "\"uint32\"",
                                      REGULAR("[1000]"), "0", codecs[i]);
-        MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
         zlg_axis axis = {.count = N_LIST, .list = list};
         const int64_t *const coordinates[] = {list};
         const zlg_selection selections[] = {{.kind = ZLG_BOX, .rank = 1, .axes = &axis},
@@ -489,7 +489,7 @@ static void test_long_lists(void **state)
                                              .coordinates = coordinates,
                                              .n_points = N_LIST}};
         for (size_t k = 0; k < ZLGI_COUNT(selections); k++) {
-            zlg_stats stats = {0};
+            zlg_stats stats = ZLG_STATS_INIT;
             zlg_call call = ZLG_CALL_INIT;
             call.stats = &stats;
             memset(out, 0, N_LIST * sizeof *out);
@@ -529,8 +529,8 @@ static void test_batch_of_arrays(void **state)
                              "[" SHARD("[5,2]", "[" BIG "]") "]");
     zlg_array *again;
     MUST(zlg_array_open(memory, "b", NULL, &again, err_));
-    MUST(zlg_array_write(a, NULL, bytes, NULL, NULL, err_));
-    MUST(zlg_array_write(b, NULL, doubles, NULL, NULL, err_));
+    MUST(zlg_array_write(a, NULL, &(zlg_source){.data = bytes}, NULL, err_));
+    MUST(zlg_array_write(b, NULL, &(zlg_source){.data = doubles}, NULL, err_));
     const ptrdiff_t transposed[2] = {sizeof(double), 20 * sizeof(double)};
     zlg_axis axes[2] = {{.start = 19, .step = -1, .count = 20},
                         {.start = 13, .step = 1, .count = 1}};
@@ -543,7 +543,7 @@ static void test_batch_of_arrays(void **state)
                         {a, NULL, {.data = out_bytes}},
                         {b, NULL, {.data = out_doubles, .strides = transposed}},
                         {a, &masked, {.data = two}}};
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     MUST(zlg_read_many(reads, ZLGI_COUNT(reads), &call, err_));

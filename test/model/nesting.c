@@ -176,7 +176,8 @@ static void make_model(model *m, zlg_store *store)
     m->array = put_array(store, "", m->shape_text, "\"int32\"", m->grid, "7", m->codecs);
     make_elements(m);
     zlg_error err = {0};
-    if (zlg_array_write(m->array, NULL, m->elements, NULL, NULL, &err) != ZLG_OK)
+    if (zlg_array_write(m->array, NULL, &(zlg_source){.data = m->elements}, NULL, &err) !=
+        ZLG_OK)
         fail_msg("%s %s: %s", m->grid, m->codecs, err.message);
 }
 
@@ -274,7 +275,7 @@ static void test_large_inner_shards(void **state)
     uint8_t *data = malloc(N), *out = calloc(N, 1);
     for (int i = 0; i < N; i++)
         data[i] = (uint8_t)(i % 251 + i / 4096);
-    MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
     for (int i = 0; i < 3; i++) {
         memset(out, 0, N);
         MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
@@ -304,7 +305,9 @@ static void test_deepest(void **state)
         zlg_ctx *ctx;
         zlg_error err = {0};
         zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
-        options.limits.codec_depth = 100;
+        zlg_limits limits = ZLG_LIMITS_INIT;
+        limits.codec_depth = 100;
+        options.limits = &limits;
         MUST(zlg_ctx_new(&options, &ctx, err_));
         fault_store *store = fault_store_open(ctx);
         for (int k = 0; k < depth; k++)
@@ -332,7 +335,7 @@ static void test_deepest(void **state)
         if (status == ZLG_OK) {
             const uint16_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
             uint16_t out[8] = {0};
-            MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+            MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
             MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
             assert_memory_equal(out, data, sizeof data);
         } else {
@@ -361,7 +364,7 @@ static void test_rounded_fill(void **state)
     const float data[12] = {4, 0.1f, 0.1f, 0.1f, 5, 6, 7, 8, 0.1f, 0.1f, 0.1f, 0.1f};
     float out[12];
     assert_true(rounded != 0.1f);
-    MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
     MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
     for (int i = 0; i < 12; i++)
         assert_true(out[i] == (i > 0 && i < 4 ? rounded : data[i]));

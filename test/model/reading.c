@@ -135,7 +135,8 @@ static void make_array(model *m, zlg_store *store)
     if (zlg_array_create(store, "", &spec, &m->array, &err) != ZLG_OK)
         fail_msg("create %s: %s", m->what, err.message);
     fill_elements(m);
-    if (zlg_array_write(m->array, NULL, m->elements, NULL, NULL, &err) != ZLG_OK)
+    if (zlg_array_write(m->array, NULL, &(zlg_source){.data = m->elements}, NULL, &err) !=
+        ZLG_OK)
         fail_msg("write %s: %s", m->what, err.message);
 }
 

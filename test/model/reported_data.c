@@ -59,8 +59,8 @@ static void test_mixed_axes(void **state)
                                   REGULAR("[14,9,10]"), "0", "[" LITTLE "]");
     for (int i = 0; i < N; i++)
         data[i] = (uint16_t)(i * 37 + 11);
-    MUST(zlg_array_write(shards, NULL, data, NULL, NULL, err_));
-    MUST(zlg_array_write(chunks, NULL, data, NULL, NULL, err_));
+    MUST(zlg_array_write(shards, NULL, &(zlg_source){.data = data}, NULL, err_));
+    MUST(zlg_array_write(chunks, NULL, &(zlg_source){.data = data}, NULL, err_));
     static const int64_t repeated[] = {7, 2, 2}, ends[] = {0, 8}, one[] = {4};
     const zlg_axis kinds[] = {
         {.start = 1, .step = 1, .count = 6}, {.start = 8, .step = -3, .count = 3},
@@ -193,7 +193,7 @@ static void test_offsets_beyond_32_bits(void **state)
     write_at(fd, "abcdef", 6, 5 * gib - 3);
     close(fd);
     uint8_t out[6];
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     zlg_axis axis = {.start = 5 * gib + 2, .step = -1, .count = 6};
@@ -371,7 +371,7 @@ static void test_fill_behind_codecs(void **state)
         snprintf(codecs, sizeof codecs, "[%s%s]", cases[i].front, cases[i].inner);
         zlg_array *array =
             put_array(&f.store->base, "", "[12]", "\"int32\"", REGULAR("[8]"), "9", codecs);
-        MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
         MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
         assert_memory_equal(out, data, sizeof out);
         zlg_text text; /* only the chunk of the element is stored, as the codecs have it */
@@ -489,7 +489,7 @@ static void test_reading_again(void **state)
                 assert_true(out[k] == 2.5f);
             memset(out, 0x5A, sizeof out);
         }
-        MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
         for (int again = 0; again < 4; again++) {
             MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
             assert_memory_equal(out, data, sizeof out);

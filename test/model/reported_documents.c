@@ -76,7 +76,7 @@ static void test_fill_as_text(void **state)
         MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
         for (size_t k = 0; k < 4; k++)
             assert_memory_equal(out + k * n, cases[i].element, n);
-        assert_memory_equal(zlg_array_fill(array, &n_fill), cases[i].element, n);
+        assert_memory_equal(zlg_array_fill_value(array, &n_fill), cases[i].element, n);
         assert_int_equal(n_fill, n);
         zlg_array_close(array);
         close_fixture(&f);
@@ -158,14 +158,14 @@ static void test_records_of_arrays(void **state)
     assert_int_equal(zlg_array_dtype(array).type, ZLG_STRUCT);
     assert_int_equal(zlg_array_dtype(array).n_bytes, ITEM);
     assert_int_equal(zlg_array_dtype(array).n_fields, 3);
-    MUST(zlg_array_field(array, 1, &field, err_));
+    MUST(zlg_array_field(array, (const int[]){1}, 1, &field, err_));
     assert_string_equal(field.name, "m");
     assert_true(field.offset == 4 && field.rank == 2 && field.shape[0] == 2 &&
                 field.shape[1] == 3 && field.dtype.type == ZLG_FLOAT32);
-    MUST(zlg_array_field(array, 2, &field, err_));
+    MUST(zlg_array_field(array, (const int[]){2}, 1, &field, err_));
     assert_true(field.offset == 28 && field.rank == 1 && field.shape[0] == 2 &&
                 field.dtype.n_fields == 2);
-    MUST(zlg_array_subfield(array, (const int[]){2, 0}, 2, &inner, err_));
+    MUST(zlg_array_field(array, (const int[]){2, 0}, 2, &inner, err_));
     assert_string_equal(inner.name, "x");
     assert_true(inner.offset == 0 && inner.rank == 0 && inner.dtype.type == ZLG_UINT16);
     uint8_t stored[2 * ITEM], out[3 * ITEM], expected[3 * ITEM] = {0};

@@ -36,7 +36,8 @@ static void open_fixture(fixture *f)
     for (int i = 0; i < 2; i++) {
         f->arrays[i] = put_array(i ? f->memory : f->files, "a", "[48,48]", "\"uint32\"",
                                  REGULAR("[24,24]"), "0", codecs);
-        MUST(zlg_array_write(f->arrays[i], NULL, elements, NULL, NULL, err_));
+        MUST(zlg_array_write(f->arrays[i], NULL, &(zlg_source){.data = elements}, NULL,
+                             err_));
     }
 }
 
@@ -149,7 +150,8 @@ static void *run_writer(void *user)
             data[i] = version * 1000 + (uint32_t)i % 7;
         zlg_call call = ZLG_CALL_INIT;
         call.n_threads = 1;
-        w->right = zlg_array_write(w->array, NULL, data, NULL, &call, NULL) == ZLG_OK;
+        w->right = zlg_array_write(w->array, NULL, &(zlg_source){.data = data}, &call,
+                                   NULL) == ZLG_OK;
     }
     return NULL;
 }
@@ -164,7 +166,8 @@ static void test_replaced_objects(void **state)
         writer w = {.array = f.arrays[which]};
         pthread_t thread;
         atomic_init(&w.stop, false);
-        MUST(zlg_array_write(f.arrays[which], NULL, (uint32_t[N]){0}, NULL, NULL, err_));
+        MUST(zlg_array_write(f.arrays[which], NULL, &(zlg_source){.data = (uint32_t[N]){0}},
+                             NULL, err_));
         assert_int_equal(pthread_create(&thread, NULL, run_writer, &w), 0);
         for (int i = 0; i < 300; i++) {
             uint32_t out[24][24];
@@ -288,7 +291,7 @@ static void test_fork_within_read(void **state)
         fault_store *slow = fault_store_open(f.ctx);
         zlg_array *array = put_array(&slow->base, "", "[48,48]", "\"uint32\"",
                                      REGULAR("[4,48]"), "0", "[" LITTLE "," ZSTD "]");
-        MUST(zlg_array_write(array, NULL, elements, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, err_));
         slow->frozen = true;
         slow->sleep_us = 30000;
         call.n_threads = n_threads;
@@ -333,7 +336,8 @@ static void *run_tenant(void *user)
     /* What is still needed stays alive. */
     zlg_store_close(f.memory);
     zlg_ctx_close(f.ctx);
-    t->right = zlg_array_write(array, NULL, elements, NULL, NULL, NULL) == ZLG_OK &&
+    t->right = zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, NULL) ==
+                   ZLG_OK &&
                read_at_random(array, (uint64_t)t->number + 1, 60);
     zlg_array_close(array);
     return NULL;
@@ -376,9 +380,16 @@ static void test_read_only(void **state)
     MUST(zlg_store_open_fs(f.ctx, f.folder.path, &options, &store, err_));
     MUST(zlg_array_open(store, "a", NULL, &array, err_));
     assert_true(read_at_random(array, 4, 10));
-    assert_int_equal(zlg_array_write(array, NULL, elements, NULL, NULL, &err), ZLG_USAGE);
+    assert_int_equal(
+        zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, &err),
+        ZLG_USAGE);
     assert_int_equal(zlg_array_create(store, "b", &spec, &other, &err), ZLG_USAGE);
-    assert_int_equal(zlg_group_create(store, "g", 3, NULL, 0, &group, &err), ZLG_USAGE);
+    assert_int_equal(
+        zlg_group_create(
+            store, "g",
+            &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec), .zarr_format = 3},
+            &group, &err),
+        ZLG_USAGE);
     assert_int_equal(zlg_store_put(store, "k", "v", 1, &err), ZLG_USAGE);
     assert_int_equal(zlg_store_delete(store, "a/zarr.json", &err), ZLG_USAGE);
     assert_true(read_at_random(array, 5, 10));

@@ -83,7 +83,9 @@ static void make_model(model *m, zlg_store *store)
     m->array = put_array(store, "", shape, text ? "\"string\"" : "\"bytes\"", grid,
                          text ? "\"missing\"" : "[109,105,115,115,105,110,103]", codecs);
     make_elements(m);
-    MUST(zlg_array_write_varlen(m->array, NULL, m->offsets, m->bytes, NULL, err_));
+    MUST(zlg_array_write(m->array, NULL,
+                         &(zlg_source){.data = m->bytes, .offsets = m->offsets}, NULL,
+                         err_));
 }
 
 static void check_pick(model *m)
@@ -155,8 +157,9 @@ static void test_version_2(void **state)
         zlg_axis top[2] = {{.start = 0, .step = 1, .count = 2},
                            {.start = 0, .step = 1, .count = 4}};
         zlg_selection box = {.kind = ZLG_BOX, .rank = 2, .axes = top};
-        MUST(zlg_array_write_varlen(array, &box, offsets, (const uint8_t *)"abbccc1234",
-                                    NULL, err_));
+        MUST(zlg_array_write(array, &box,
+                             &(zlg_source){.data = "abbccc1234", .offsets = offsets}, NULL,
+                             err_));
         MUST(zlg_array_read_varlen(array, NULL, &out, NULL, err_));
         assert_int_equal(out.n, 16);
         assert_memory_equal(out.offsets, offsets, sizeof offsets);
@@ -187,7 +190,8 @@ static void test_edges(void **state)
     MUST(zlg_array_read_varlen(scalar, NULL, &out, NULL, err_));
     assert_true(out.n == 1 && out.offsets[1] == 1 && out.bytes[0] == 'x');
     zlg_varlen_free(&out);
-    MUST(zlg_array_write_varlen(scalar, NULL, offsets, (const uint8_t *)"abc", NULL, err_));
+    MUST(zlg_array_write(scalar, NULL, &(zlg_source){.data = "abc", .offsets = offsets},
+                         NULL, err_));
     MUST(zlg_array_read_varlen(scalar, NULL, &out, NULL, err_));
     assert_true(out.n == 1 && out.offsets[1] == 3 && memcmp(out.bytes, "abc", 3) == 0);
     zlg_varlen_free(&out);
@@ -195,16 +199,22 @@ static void test_edges(void **state)
     zlg_error err = {0};
     assert_int_equal(zlg_array_read(scalar, NULL, &(zlg_target){.data = &out}, NULL, &err),
                      ZLG_USAGE);
-    assert_int_equal(zlg_array_write(scalar, NULL, "", NULL, NULL, &err), ZLG_USAGE);
+    assert_int_equal(zlg_array_write(scalar, NULL, &(zlg_source){.data = ""}, NULL, &err),
+                     ZLG_USAGE);
     const int64_t falling[2] = {3, 0}, negative[2] = {-1, 0};
     const uint8_t *text = (const uint8_t *)"abc";
-    assert_int_equal(zlg_array_write_varlen(scalar, NULL, falling, text, NULL, &err),
+    assert_int_equal(zlg_array_write(scalar, NULL,
+                                     &(zlg_source){.data = text, .offsets = falling}, NULL,
+                                     &err),
                      ZLG_USAGE);
-    assert_int_equal(zlg_array_write_varlen(scalar, NULL, negative, text, NULL, &err),
+    assert_int_equal(zlg_array_write(scalar, NULL,
+                                     &(zlg_source){.data = text, .offsets = negative}, NULL,
+                                     &err),
                      ZLG_USAGE);
     zlg_array *empty = put_array(&store->base, "e", "[0]", "\"bytes\"", REGULAR("[4]"),
                                  "\"\"", "[{\"name\":\"vlen-bytes\"}]");
-    MUST(zlg_array_write_varlen(empty, NULL, none, NULL, NULL, err_));
+    MUST(zlg_array_write(empty, NULL, &(zlg_source){.data = NULL, .offsets = none}, NULL,
+                         err_));
     MUST(zlg_array_read_varlen(empty, NULL, &out, NULL, err_));
     assert_true(out.n == 0 && out.offsets[0] == 0);
     zlg_varlen_free(&out);

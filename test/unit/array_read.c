@@ -14,8 +14,7 @@ static void open_fixture(fixture *f, const zlg_limits *limits)
 {
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
     options.n_threads = 3;
-    if (limits)
-        options.limits = *limits;
+    options.limits = limits;
     test_folder_make(&f->folder);
     MUST(zlg_ctx_new(&options, &f->ctx, err_));
     MUST(zlg_store_open_fs(f->ctx, f->folder.path, NULL, &f->stores[0], err_));
@@ -69,7 +68,7 @@ static void test_elements_of_no_bytes(void **state)
         MUST(zlg_array_open(f.stores[i], "", NULL, &array, err_));
         read_nothing(array, &memory);
         read_nothing(array, NULL);
-        MUST(zlg_array_write(array, NULL, NULL, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = NULL}, NULL, err_));
         zlg_array_close(array);
     }
     assert_int_equal(memory, 7);
@@ -86,7 +85,8 @@ static void test_texts_of_no_bytes(void **state)
         zlg_varlen texts;
         zlg_array *array = put_array(f.stores[i], "", "[4]", "\"string\"", REGULAR("[3]"),
                                      "\"fill\"", "[{\"name\":\"vlen-utf8\"}," ZSTD "]");
-        MUST(zlg_array_write_varlen(array, NULL, offsets, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = NULL, .offsets = offsets},
+                             NULL, err_));
         MUST(zlg_array_read_varlen(array, NULL, &texts, NULL, err_));
         assert_int_equal(texts.n, 4);
         assert_memory_equal(texts.offsets, offsets, sizeof offsets);
@@ -120,7 +120,7 @@ static void test_no_axes(void **state)
                 MUST(zlg_array_read(array, &selections[k], &target, NULL, err_));
                 assert_int_equal(out, written ? value : 9);
             }
-            MUST(zlg_array_write(array, NULL, &value, NULL, NULL, err_));
+            MUST(zlg_array_write(array, NULL, &(zlg_source){.data = &value}, NULL, err_));
         }
         MUST(zlg_store_delete(f.stores[i % 2], "c", err_));
         zlg_array_close(array);
@@ -134,7 +134,7 @@ static void test_one_large_element(void **state)
     (void)state;
     enum { BYTES = 2 << 20 };
     fixture f;
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     uint8_t *element = malloc(BYTES), *out = malloc(BYTES);
     open_fixture(&f, NULL);
@@ -146,7 +146,7 @@ static void test_one_large_element(void **state)
     spec.data_type = "r16777216";
     spec.codecs = "[{\"name\":\"bytes\"}]";
     MUST(zlg_array_create(f.stores[0], "", &spec, &array, err_));
-    MUST(zlg_array_write(array, NULL, element, NULL, NULL, err_));
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = element}, NULL, err_));
     call.stats = &stats;
     MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, err_));
     assert_memory_equal(out, element, BYTES);
@@ -165,7 +165,8 @@ static void test_objects_above_the_limit(void **state)
     (void)state;
     fixture f;
     uint8_t data[400];
-    const zlg_limits limits = {.encoded_bytes = 100};
+    zlg_limits limits = ZLG_LIMITS_INIT;
+    limits.encoded_bytes = 100;
     open_fixture(&f, &limits);
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * i >> 3);
@@ -173,7 +174,7 @@ static void test_objects_above_the_limit(void **state)
         zlg_error err = {0};
         zlg_array *array = put_array(f.stores[i], "", "[400]", "\"uint8\"",
                                      REGULAR("[400]"), "0", "[" LITTLE "," CRC "]");
-        MUST(zlg_array_write(array, NULL, data, NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
         zlg_target target = {.data = data};
         assert_int_equal(zlg_array_read(array, NULL, &target, NULL, &err), ZLG_LIMIT);
         assert_non_null(strstr(err.message, "encoded_bytes"));

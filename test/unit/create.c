@@ -31,7 +31,7 @@ static zlg_status create_array(fixture *f, const char *path, int overwrite)
     spec.overwrite = overwrite;
     zlg_status status = zlg_array_create(f->store, path, &spec, &array, NULL);
     if (status == ZLG_OK && strlen(path) < 10)
-        MUST(zlg_array_write(array, NULL, "data", NULL, NULL, err_));
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = "data"}, NULL, err_));
     zlg_array_close(array);
     return status;
 }
@@ -39,7 +39,10 @@ static zlg_status create_array(fixture *f, const char *path, int overwrite)
 static zlg_status create_group(fixture *f, const char *path, int overwrite)
 {
     zlg_group *group;
-    zlg_status status = zlg_group_create(f->store, path, 0, NULL, overwrite, &group, NULL);
+    zlg_status status = zlg_group_create(
+        f->store, path,
+        &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec), .overwrite = overwrite},
+        &group, NULL);
     if (status == ZLG_OK)
         zlg_group_close(group);
     return status;

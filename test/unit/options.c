@@ -60,7 +60,8 @@ static void test_a_struct_without_its_size(void **state)
     MUST(zlg_store_open_memory(ctx, &store, err_));
     array = put_array(store, "a", "[4]", "\"uint8\"", REGULAR("[2]"), "3", "[" LITTLE "]");
     assert_int_equal(zlg_array_read(array, NULL, &target, &call, NULL), ZLG_USAGE);
-    assert_int_equal(zlg_array_write(array, NULL, out, NULL, &call, NULL), ZLG_USAGE);
+    assert_int_equal(zlg_array_write(array, NULL, &(zlg_source){.data = out}, &call, NULL),
+                     ZLG_USAGE);
     assert_int_equal(zlg_ctx_new(&(zlg_ctx_options){.n_threads = 2}, &other, NULL),
                      ZLG_USAGE);
     assert_int_equal(
