@@ -63,13 +63,12 @@ PyObject *core_create_group(PyObject *module, PyObject *args)
     zlg_error err;
     zlg_group *handle;
     zlg_status status;
-    CORE_UNLOCKED(status = zlg_group_create(
-                      ((core_store *)store)->handle, path,
-                      &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec),
-                                        .zarr_format = zarr_format,
-                                        .attributes = attributes,
-                                        .overwrite = overwrite},
-                      &handle, &err));
+    zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
+    spec.zarr_format = zarr_format;
+    spec.attributes = attributes;
+    spec.overwrite = overwrite;
+    CORE_UNLOCKED(status = zlg_group_create(((core_store *)store)->handle, path, &spec,
+                                            &handle, &err));
     if (status != ZLG_OK)
         return core_raise(&err);
     return wrap(state, type, (core_store *)store, handle, false);

@@ -354,13 +354,12 @@ static zlg_status create(stage *s, int zarr_format, bool sharded, zlg_error *err
     spec.data_type = zarr_format == 2 ? "<u2" : "uint16";
     spec.attributes = "{\"k\":\"v\"}";
     spec.overwrite = 1;
+    zlg_group_spec root = ZLG_GROUP_SPEC_INIT;
+    root.zarr_format = zarr_format;
+    root.attributes = "{\"g\":1}";
+    root.overwrite = 1;
     ZLGI_TRY(zlg_store_open_memory(s->ctx, &s->store, err));
-    ZLGI_TRY(zlg_group_create(s->store, "",
-                              &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec),
-                                                .zarr_format = zarr_format,
-                                                .attributes = "{\"g\":1}",
-                                                .overwrite = 1},
-                              &s->group, err));
+    ZLGI_TRY(zlg_group_create(s->store, "", &root, &s->group, err));
     ZLGI_TRY(zlg_array_create(s->store, "deep/down/array", &spec, &s->array, err));
     ZLGI_TRY(zlg_array_write(s->array, NULL, &(zlg_source){.data = elements}, NULL, err));
     ZLGI_TRY(zlg_array_read(s->array, NULL, &(zlg_target){.data = out}, NULL, err));

@@ -118,6 +118,30 @@ static inline zlg_status fault_fail(zlg_error *err)
     return zlgi_fail(err, ZLG_IO, "the disk is on fire");
 }
 
+static inline fault_value *fault_find(fault_store *s, const char *key)
+{
+    fault_value *value = s->values;
+    while (value != NULL && strcmp(value->key, key) != 0)
+        value = value->next;
+    return value;
+}
+
+/* Opens the first n_bytes of a value. */
+static inline void fault_lend(fault_store *s, const fault_value *value, size_t n_bytes,
+                              unsigned flags, zlgi_object *out)
+{
+    fault_handle *handle = malloc(sizeof *handle);
+    *handle = (fault_handle){.value = value, .n_bytes = n_bytes};
+    *out = (zlgi_object){.fd = -1, .owner = handle, .n_bytes = ZLGI_SIZE_UNKNOWN};
+    if ((flags & ZLGI_OPEN_STAT) != 0 || s->lends) {
+        out->n_bytes = n_bytes;
+        out->tag = (zlgi_tag){.a = value->number, .b = n_bytes, .trusted = s->trusted};
+    }
+    if (s->lends)
+        out->view = value->data + value->n_bytes - n_bytes;
+    atomic_fetch_add(&s->n_open, 1);
+}
+
 static inline zlg_status fault_open(zlg_store *store, const char *key, unsigned flags,
                                     zlgi_object *out, zlg_error *err)
 {
@@ -128,25 +152,12 @@ static inline zlg_status fault_open(zlg_store *store, const char *key, unsigned 
         return fault_fail(err);
     if (!s->frozen)
         pthread_mutex_lock(&s->lock);
-    const fault_value *value = s->values;
-    while (value != NULL && strcmp(value->key, key) != 0)
-        value = value->next;
+    const fault_value *value = fault_find(s, key);
     if (!s->frozen)
         pthread_mutex_unlock(&s->lock);
     if (value == NULL)
         return zlgi_store_absent(err);
-    fault_handle *handle = malloc(sizeof *handle);
-    *handle = (fault_handle){.value = value,
-                             .n_bytes = truncated ? value->n_bytes / 2 : value->n_bytes};
-    *out = (zlgi_object){.fd = -1, .owner = handle, .n_bytes = ZLGI_SIZE_UNKNOWN};
-    if ((flags & ZLGI_OPEN_STAT) != 0 || s->lends) {
-        out->n_bytes = handle->n_bytes;
-        out->tag =
-            (zlgi_tag){.a = value->number, .b = handle->n_bytes, .trusted = s->trusted};
-    }
-    if (s->lends)
-        out->view = value->data + value->n_bytes - handle->n_bytes;
-    atomic_fetch_add(&s->n_open, 1);
+    fault_lend(s, value, truncated ? value->n_bytes / 2 : value->n_bytes, flags, out);
     return ZLG_OK;
 }
 
@@ -204,6 +215,13 @@ static inline fault_value *fault_value_make(const char *key, const zlgi_bytes *p
     return value;
 }
 
+static inline void fault_value_free(fault_value *value)
+{
+    if (value != NULL)
+        munmap(value->pages, value->n_mapped);
+    free(value);
+}
+
 /* Takes a value out of the list; readers may still hold it. */
 static inline void fault_take(fault_store *s, const char *key)
 {
@@ -217,35 +235,78 @@ static inline void fault_take(fault_store *s, const char *key)
         }
 }
 
-static inline zlg_status fault_put(zlg_store *store, const char *key,
-                                   const zlgi_bytes *parts, int n_parts, zlg_error *err)
+/* ------------------------------------------------------------------ transactions
+ * What was seen is a value: none is freed before the store is. */
+
+static inline zlg_status fault_exists(zlg_error *err)
+{
+    return zlgi_fail(err, ZLG_EXISTS, "another one was faster");
+}
+
+static inline zlg_status fault_begin(zlg_store *store, const char *key, zlgi_txn *txn,
+                                     zlg_error *err)
 {
     fault_store *s = (fault_store *)store;
     fault_sleep(s);
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
-    fault_value *value = fault_value_make(key, parts, n_parts);
     pthread_mutex_lock(&s->lock);
-    value->number = ++s->n_puts;
-    fault_take(s, key);
-    fault_value **at = &s->values;
-    while (*at != NULL && strcmp((*at)->key, key) < 0)
-        at = &(*at)->next;
-    value->next = *at;
-    *at = value;
+    fault_value *value = fault_find(s, key);
     pthread_mutex_unlock(&s->lock);
+    txn->present = value != NULL;
+    txn->again = false;
+    txn->seen = value;
+    if (value != NULL && txn->change == ZLGI_CREATE)
+        return fault_exists(err);
+    if (value != NULL && txn->change == ZLGI_UPDATE)
+        fault_lend(s, value, value->n_bytes, ZLGI_OPEN_STAT, &txn->object);
     return ZLG_OK;
 }
 
-static inline zlg_status fault_remove(zlg_store *store, const char *key, zlg_error *err)
+static inline void fault_insert(fault_store *s, fault_value *value)
+{
+    fault_value **at = &s->values;
+    value->number = ++s->n_puts;
+    while (*at != NULL && strcmp((*at)->key, value->key) < 0)
+        at = &(*at)->next;
+    value->next = *at;
+    *at = value;
+}
+
+/* parts: as in the table of stores. */
+static inline zlg_status fault_commit(zlg_store *store, const char *key, zlgi_txn *txn,
+                                      const zlgi_bytes *parts, int n_parts, zlg_error *err)
 {
     fault_store *s = (fault_store *)store;
+    fault_sleep(s);
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
+    fault_value *value = n_parts < 0 ? NULL : fault_value_make(key, parts, n_parts);
     pthread_mutex_lock(&s->lock);
-    fault_take(s, key);
+    bool late = txn->change != ZLGI_REPLACE && fault_find(s, key) != txn->seen;
+    if (!late) {
+        fault_take(s, key);
+        if (value != NULL)
+            fault_insert(s, value);
+    }
     pthread_mutex_unlock(&s->lock);
-    return ZLG_OK;
+    if (!late)
+        return ZLG_OK;
+    fault_value_free(value);
+    txn->again = txn->change == ZLGI_UPDATE;
+    return fault_exists(err);
+}
+
+static inline void fault_end(zlg_store *store, zlgi_txn *txn)
+{
+    if (txn->present && txn->change == ZLGI_UPDATE)
+        fault_release(store, &txn->object);
+}
+
+static inline zlg_status fault_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err)
+{
+    (void)syncs;
+    return fault_strikes((fault_store *)store, FAULT_IO) ? fault_fail(err) : ZLG_OK;
 }
 
 /* What follows the prefix and a slash; NULL when the key is not below it. */
@@ -300,6 +361,43 @@ static inline zlg_status fault_list(zlg_store *store, const char *prefix, bool d
     return ZLG_OK;
 }
 
+static inline zlg_status fault_rename_prefix(zlg_store *store, const char *from,
+                                             const char *to, zlg_error *err)
+{
+    fault_store *s = (fault_store *)store;
+    fault_value *moved = NULL;
+    if (fault_strikes(s, FAULT_IO))
+        return fault_fail(err);
+    pthread_mutex_lock(&s->lock);
+    for (fault_value **at = &s->values, *value = *at; value != NULL; value = *at) {
+        const char *below = fault_below(value->key, from);
+        if (below == NULL) {
+            at = &value->next;
+            continue;
+        }
+        char key[sizeof value->key];
+        assert_true(snprintf(key, sizeof key, "%s/%s", to, below) < (int)sizeof key);
+        memcpy(value->key, key, sizeof key);
+        *at = value->next;
+        value->next = moved;
+        moved = value;
+    }
+    for (fault_value *value = moved, *next; value != NULL; value = next) {
+        next = value->next;
+        fault_insert(s, value);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ZLG_OK;
+}
+
+static inline zlg_status fault_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
+                                     zlg_error *err)
+{
+    (void)store, (void)prefix, (void)err;
+    *out_n = 0;
+    return ZLG_OK;
+}
+
 static inline void fault_destroy(zlg_store *store)
 {
     fault_store *s = (fault_store *)store;
@@ -307,8 +405,7 @@ static inline void fault_destroy(zlg_store *store)
     for (fault_value *list[2] = {s->values, s->old}, **at = list; at < list + 2; at++)
         for (fault_value *value = *at, *next; value != NULL; value = next) {
             next = value->next;
-            munmap(value->pages, value->n_mapped);
-            free(value);
+            fault_value_free(value);
         }
     free(s);
 }
@@ -322,10 +419,14 @@ static inline fault_store *fault_store_open(zlg_ctx *ctx)
         .open = fault_open,
         .read = fault_read,
         .release = fault_release,
-        .put = fault_put,
-        .remove = fault_remove,
+        .begin = fault_begin,
+        .commit = fault_commit,
+        .end = fault_end,
+        .sync = fault_sync,
         .remove_prefix = fault_remove_prefix,
         .list = fault_list,
+        .rename_prefix = fault_rename_prefix,
+        .sweep = fault_sweep,
         .destroy = fault_destroy,
     };
     fault_store *s = calloc(1, sizeof *s);

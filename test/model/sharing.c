@@ -384,12 +384,7 @@ static void test_read_only(void **state)
         zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, &err),
         ZLG_USAGE);
     assert_int_equal(zlg_array_create(store, "b", &spec, &other, &err), ZLG_USAGE);
-    assert_int_equal(
-        zlg_group_create(
-            store, "g",
-            &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec), .zarr_format = 3},
-            &group, &err),
-        ZLG_USAGE);
+    assert_int_equal(zlg_group_create(store, "g", NULL, &group, &err), ZLG_USAGE);
     assert_int_equal(zlg_store_put(store, "k", "v", 1, &err), ZLG_USAGE);
     assert_int_equal(zlg_store_delete(store, "a/zarr.json", &err), ZLG_USAGE);
     assert_true(read_at_random(array, 5, 10));

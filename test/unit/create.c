@@ -38,11 +38,10 @@ static zlg_status create_array(fixture *f, const char *path, int overwrite)
 
 static zlg_status create_group(fixture *f, const char *path, int overwrite)
 {
+    zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
     zlg_group *group;
-    zlg_status status = zlg_group_create(
-        f->store, path,
-        &(zlg_group_spec){.n_bytes_struct = sizeof(zlg_group_spec), .overwrite = overwrite},
-        &group, NULL);
+    spec.overwrite = overwrite;
+    zlg_status status = zlg_group_create(f->store, path, &spec, &group, NULL);
     if (status == ZLG_OK)
         zlg_group_close(group);
     return status;
