@@ -262,7 +262,7 @@ typedef struct zlgi_scratch zlgi_scratch;
 struct zlgi_scratch {
     const zlgi_alloc *alloc;
     const zlg_limits *limits;
-    zlgi_buf spare[64]; /* a stack: zlgi_scratch_push/pop */
+    zlgi_buf spare[160]; /* a stack: zlgi_scratch_push/pop */
     int n_spare_used;
     struct zlgi_scratch_slot {
         const struct zlgi_context_type *type;

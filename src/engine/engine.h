@@ -116,9 +116,9 @@ typedef struct zlgi_engine {
 typedef struct zlgi_request {
     const zlgi_source *source;
     const zlg_selection *selection; /* NULL: everything */
-    uint8_t *memory; /* written to by reads only */
-    const ptrdiff_t *strides; /* NULL: C order */
-    bool swapped;             /* writes: numbers in memory are in the other byte order */
+    uint8_t *memory;                /* written to by reads only */
+    const ptrdiff_t *strides;       /* NULL: C order */
+    bool swapped; /* writes: numbers in memory are in the other byte order */
 } zlgi_request;
 
 /* Fixed-size types, or zlgi_view targets whose bytes go to `arenas`. */

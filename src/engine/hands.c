@@ -2,7 +2,7 @@
  * hands.c: how many threads a read is worth, and into how many blocks its objects are cut
  * for them. Guesses from the plan alone; nothing depends on the guess but time.
  */
-#include "engine/job.h"
+#include "engine/write.h"
 
 /*
  * Costs in bytes decoded, of which a thread does about one in a nanosecond: opening an
@@ -77,5 +77,22 @@ int zlgi_job_hands(zlgi_job *job)
     int n_threads = cost_of(job) <= ALONE_COST ? 1 : zlgi_job_threads(job);
     job->n_blocks = blocks_per_object(job, n_threads);
     uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
+    return (int)ZLGI_MIN((uint64_t)n_threads, n_tasks);
+}
+
+/* Encoding costs some ten times as much as decoding, and all that is written is encoded. */
+int zlgi_job_write_hands(zlgi_job *job)
+{
+    enum { ALONE_BYTES = 32 * 1024, BLOCK_BYTES = 256 * 1024 };
+    const zlgi_plan *plan = &job->plan;
+    const zlgi_level *level = plan->requests[0].source->level;
+    int n_threads = job->n_all <= ALONE_BYTES ? 1 : zlgi_job_threads(job);
+    uint64_t wanted = (uint64_t)n_threads * TASKS_PER_THREAD;
+    if (n_threads > 1 && plan->n_objects < wanted / 2 && level->sharding &&
+        !level->wrapped) {
+        uint64_t n = ZLGI_MIN(wanted / plan->n_objects, job->n_all / BLOCK_BYTES);
+        job->n_blocks = (int)ZLGI_MIN(ZLGI_MAX(n, 1), (uint64_t)ZLGI_MAX_BLOCKS);
+    }
+    uint64_t n_tasks = plan->n_objects * (uint64_t)job->n_blocks;
     return (int)ZLGI_MIN((uint64_t)n_threads, n_tasks);
 }

@@ -82,13 +82,16 @@ typedef struct zlgi_shared {
 } zlgi_shared;
 
 typedef struct zlgi_worker zlgi_worker;
+typedef struct zlgi_joint zlgi_joint;
 
 typedef struct zlgi_job {
     zlgi_engine *engine;
     const zlg_call *call;
     zlgi_plan plan;
     int n_blocks;        /* per object */
-    zlgi_shared *shared; /* n_objects of them when n_blocks > 1 */
+    zlgi_shared *shared; /* reads: n_objects of them when n_blocks > 1 */
+    zlgi_joint *joint;   /* writes: likewise */
+    zlgi_syncs *syncs;   /* writes that last: names still to be made lasting */
     pthread_t caller;
     uint64_t next;          /* task counter, atomic */
     uint64_t n_all, n_done; /* bytes of results; n_done atomic */
@@ -137,6 +140,7 @@ void zlgi_job_reset(zlgi_job *job);
 int zlgi_job_threads(const zlgi_job *job);
 /* hands.c: how many threads a planned read is worth; sets job->n_blocks. */
 int zlgi_job_hands(zlgi_job *job);
+int zlgi_job_write_hands(zlgi_job *job);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);
 /* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker
@@ -201,5 +205,10 @@ zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
 zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
                             const zlgi_level_box *box, const zlgi_range *range,
                             zlgi_block **out, zlg_error *err);
+
+/* shard.c: the same of a shard in memory, into 2 * n_chunks numbers. */
+zlg_status zlgi_shard_index_read(zlgi_worker *worker, const zlgi_level *level,
+                                 const zlgi_level_box *box, const zlgi_range *range,
+                                 uint64_t *out, zlg_error *err);
 
 #endif

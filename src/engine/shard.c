@@ -84,6 +84,15 @@ static zlg_status read_index(zlgi_worker *worker, const zlgi_level *level,
     return status;
 }
 
+zlg_status zlgi_shard_index_read(zlgi_worker *worker, const zlgi_level *level,
+                                 const zlgi_level_box *box, const zlgi_range *range,
+                                 uint64_t *out, zlg_error *err)
+{
+    uint64_t at = 0;
+    ZLGI_TRY(find_index(level, box, range, &at, err));
+    return read_index(worker, level, box, range, at, out, err);
+}
+
 zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
                             const zlgi_level_box *box, const zlgi_range *range,
                             zlgi_block **out, zlg_error *err)

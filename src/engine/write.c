@@ -1,161 +1,387 @@
 /*
- * write.c: whole objects: gather the box from the caller's memory, encode it, put it
- * under its key at once. Elements beyond the array are the fill value; an object of
- * nothing but fill value is not stored. What an object holds does not depend on which
- * thread made it.
+ * write.c: a write from end to end: the plan, and what one task does with an object: it
+ * encodes what is covered, and then puts the object together in one transaction.
  */
-#include "engine/job.h"
+#include "engine/write.h"
 
-typedef struct box_writer {
+/* An object whose inner chunks several workers encode: who is done last stores it. */
+struct zlgi_joint {
+    int n_done; /* atomic, blocks */
+    int failed; /* atomic */
+    pthread_mutex_t lock;
+    zlgi_slot *slots; /* made by the first to come */
+    size_t n_slots;
+    zlgi_buf buffers[ZLGI_MAX_BLOCKS];
+};
+
+typedef struct object_writer {
     zlgi_worker *worker;
-    const zlgi_planned *planned;
-    const zlgi_source *source;
-    zlgi_buf *unit, *encoded;
+    zlgi_planned planned;
+    char key[ZLGI_PATH_MAX];
+    int64_t inside[ZLG_MAX_RANK];
+    zlgi_written box;
+    zlgi_shard_writer *shard; /* NULL: a unit */
+    zlgi_buf *bufs, *old;     /* unit: three in a row; what is stored */
+    zlgi_bytes part;          /* unit */
+    bool covered, empty;
     zlg_error *err;
-} box_writer;
+} object_writer;
 
-/* True when the use takes every element of the object that lies inside the array. */
-static bool covers(const zlgi_planned *planned, const zlgi_use *use)
+/* ------------------------------------------------------------------ transaction */
+
+static int waiting(void *user)
 {
-    for (int i = 0; i < use->rank; i++) {
-        int64_t inside = planned->source->grid.axis[i].length - planned->start[i];
-        const zlgi_use_axis *axis = &use->axis[i];
-        if (axis->list || axis->step != 1 ||
-            axis->count != ZLGI_MIN(inside, planned->shape[i]))
-            return false;
-    }
-    return true;
+    return zlgi_worker_check(user) != ZLG_OK;
 }
 
-/* The box of the object in C order, fill value first where the array ends inside it. */
-static zlg_status gather(box_writer *writer, const zlgi_use *use, size_t n_elements)
+static zlg_status read_old(object_writer *writer, zlgi_txn *txn, zlgi_bytes *out)
 {
-    const zlgi_source *source = writer->source;
-    ptrdiff_t strides[ZLG_MAX_RANK], stride = (ptrdiff_t)source->item;
-    bool whole = true;
-    for (int i = use->rank - 1; i >= 0; i--) {
-        strides[i] = stride;
-        stride *= writer->planned->shape[i];
-        whole = whole && use->axis[i].count == writer->planned->shape[i];
-    }
-    size_t n_bytes = n_elements * source->item;
-    ZLGI_TRY(zlgi_buf_reserve(writer->unit, n_bytes + 1, false, writer->err));
-    writer->unit->n = n_bytes;
-    if (!whole) {
-        zlgi_use all = {.rank = 1, .memory = writer->unit->data};
-        all.axis[0] = (zlgi_use_axis){
-            .step = 1, .count = (int64_t)n_elements, .stride = (ptrdiff_t)source->item};
-        zlgi_place_fill(&all, source->fill.data, source->item);
-    }
-    zlgi_gather(use, writer->unit->data, strides, source->item, NULL);
+    zlgi_range range = {.store = writer->box.source->store,
+                        .object = &txn->object,
+                        .key = writer->key,
+                        .n_bytes = txn->object.n_bytes};
+    return zlgi_fetch_all(writer->worker, &range, ZLGI_RUN_BYTES, writer->old, out,
+                          writer->err);
+}
+
+/* The new object as parts, from what is stored (NULL: nothing, or it does not matter). */
+static zlg_status put_together(object_writer *writer, const zlgi_bytes *old,
+                               const zlgi_bytes **parts, int *n_parts)
+{
+    if (writer->shard)
+        return zlgi_shard_put_together(writer->shard, old, parts, n_parts);
+    if (!writer->covered)
+        ZLGI_TRY(zlgi_unit_encode(&writer->box, old, writer->bufs, &writer->part,
+                                  &writer->empty));
+    *parts = &writer->part;
+    *n_parts = writer->empty ? ZLGI_REMOVE : 1;
     return ZLG_OK;
 }
 
-static bool is_fill(const zlgi_source *source, const uint8_t *elements, size_t n)
+static void count_stored(zlg_stats *stats, const zlgi_bytes *parts, int n_parts)
 {
-    if (!zlgi_dtype_is_varlen(source->dtype))
-        return zlgi_all_equal(elements, n, source->fill.data, source->item);
-    const zlgi_view *views = (const zlgi_view *)(const void *)elements;
-    const zlgi_view *fill = (const zlgi_view *)(const void *)source->fill.data;
-    for (size_t i = 0; i < n; i++)
-        if (views[i].n != fill->n ||
-            (fill->n && memcmp(views[i].data, fill->data, fill->n) != 0))
-            return false;
-    return true;
+    stats->n_removed += n_parts == ZLGI_REMOVE;
+    stats->n_stored += n_parts != ZLGI_REMOVE;
+    for (int i = 0; i < n_parts; i++)
+        stats->n_bytes_stored += parts[i].n;
 }
 
-static zlg_status write_box(box_writer *writer, const char *key)
+static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
 {
-    const zlgi_source *source = writer->source;
-    const zlgi_chain *chain = source->level->chain;
-    zlg_store *store = source->store;
-    zlgi_layout layout;
-    zlgi_use use;
-    ZLGI_TRY(zlgi_chain_layout(chain, writer->planned->shape, &layout, writer->err));
-    if (layout.edge[0].n_bytes > (uint64_t)writer->worker->job->engine->limits->chunk_bytes)
-        return zlgi_fail(writer->err, ZLG_LIMIT, "%zu bytes, more than chunk_bytes",
-                         layout.edge[0].n_bytes);
-    /* The gathered elements, and at most two forms of them on the way through the chain. */
-    zlgi_worker_reserve(writer->worker, 3 * (uint64_t)layout.edge[0].n_bytes);
-    if (!zlgi_use_cut(zlgi_plan_use(&writer->worker->job->plan, 0), writer->planned->start,
-                      writer->planned->shape, &use))
+    zlg_store *store = writer->box.source->store;
+    const zlgi_bytes *parts = NULL;
+    int n_parts = 0;
+    zlgi_bytes old;
+    bool reads = txn->change == ZLGI_UPDATE && txn->present;
+    if (reads)
+        ZLGI_TRY(read_old(writer, txn, &old));
+    ZLGI_TRY(put_together(writer, reads ? &old : NULL, &parts, &n_parts));
+    if (n_parts == ZLGI_REMOVE && txn->change == ZLGI_UPDATE && !txn->present) {
+        writer->worker->stats.n_removed++;
         return ZLG_OK;
-    ZLGI_TRY(gather(writer, &use, layout.edge[0].n_elements));
-    writer->worker->n_done += (uint64_t)zlgi_use_count(&use) * source->item;
-    if (is_fill(source, writer->unit->data, layout.edge[0].n_elements))
-        return store->class->remove(store, key, writer->err);
-    zlgi_bytes decoded = {.data = writer->unit->data, .n = writer->unit->n};
-    ZLGI_TRY(zlgi_chain_encode_full(chain, &layout, writer->worker->scratch, decoded,
-                                    writer->encoded, writer->err));
-    zlgi_bytes part = {.data = writer->encoded->data, .n = writer->encoded->n};
-    return store->class->put(store, key, &part, 1, writer->err);
+    }
+    ZLGI_TRY(store->class->commit(store, writer->key, txn, parts, n_parts, writer->err));
+    count_stored(&writer->worker->stats, parts, n_parts);
+    return ZLG_OK;
+}
+
+static zlg_status transact(object_writer *writer, zlgi_change change)
+{
+    zlgi_job *job = writer->worker->job;
+    zlg_store *store = writer->box.source->store;
+    zlgi_txn txn = {.change = change,
+                    .promise = job->call->promise,
+                    .syncs =
+                        store == job->plan.requests[0].source->store ? job->syncs : NULL,
+                    .waiting = waiting,
+                    .user = writer->worker};
+    zlg_status status;
+    do {
+        ZLGI_TRY(zlgi_worker_check(writer->worker));
+        txn.again = false;
+        ZLGI_TRY(store->class->begin(store, writer->key, &txn, writer->err));
+        writer->worker->stats.n_opened += change == ZLGI_UPDATE && txn.present;
+        status = change_object(writer, &txn);
+        store->class->end(store, &txn);
+        writer->worker->stats.n_again += txn.again;
+    } while (status != ZLG_OK && txn.again);
+    return status;
+}
+
+/* ------------------------------------------------------------------ one object */
+
+static zlg_status write_unit(object_writer *writer)
+{
+    size_t i_use;
+    writer->covered = zlgi_written_covers(&writer->box, &i_use);
+    if (writer->covered)
+        ZLGI_TRY(zlgi_unit_encode(&writer->box, NULL, writer->bufs, &writer->part,
+                                  &writer->empty));
+    return transact(writer, writer->covered ? ZLGI_REPLACE : ZLGI_UPDATE);
+}
+
+static zlg_status store_shard(object_writer *writer)
+{
+    return transact(writer, zlgi_shard_keeps(writer->shard) ? ZLGI_UPDATE : ZLGI_REPLACE);
+}
+
+static zlg_status take_slots(zlgi_job *job, zlgi_joint *joint, uint64_t n, zlg_error *err)
+{
+    size_t n_bytes = SIZE_MAX;
+    zlg_status status = ZLG_OK;
+    pthread_mutex_lock(&joint->lock);
+    if (!joint->slots) {
+        if (zlgi_mul_size((size_t)n, sizeof *joint->slots, &n_bytes))
+            joint->slots = zlgi_resize(job->engine->alloc, NULL, 0, n_bytes);
+        joint->n_slots = (size_t)n;
+        if (!joint->slots)
+            status = zlgi_no_memory(err, n_bytes);
+    }
+    pthread_mutex_unlock(&joint->lock);
+    return status;
+}
+
+/* Block i of a shard that several write; the last of them has all buffers. */
+static zlg_status write_block(object_writer *writer, zlgi_joint *joint, int i_block)
+{
+    zlgi_job *job = writer->worker->job;
+    zlgi_shard_writer *shard = writer->shard;
+    for (int i = 0; i < job->n_blocks; i++)
+        shard->buffers[i] = &joint->buffers[i];
+    zlg_status status = zlgi_shard_writer_start(shard, NULL);
+    if (status == ZLG_OK)
+        status = take_slots(job, joint, shard->facts->n_chunks, writer->err);
+    if (status == ZLG_OK) {
+        shard->slots = joint->slots;
+        status = zlgi_shard_encode_covered(shard, i_block, job->n_blocks);
+    }
+    if (status != ZLG_OK)
+        __atomic_store_n(&joint->failed, 1, __ATOMIC_RELEASE);
+    int n_done = __atomic_add_fetch(&joint->n_done, 1, __ATOMIC_ACQ_REL);
+    if (status != ZLG_OK || n_done < job->n_blocks ||
+        __atomic_load_n(&joint->failed, __ATOMIC_ACQUIRE))
+        return status;
+    return store_shard(writer);
+}
+
+static zlg_status write_shard(object_writer *writer, int i_block)
+{
+    zlgi_job *job = writer->worker->job;
+    zlgi_shard_writer shard;
+    zlgi_shard_writer_begin(&shard, &writer->box);
+    writer->shard = &shard;
+    zlg_status status;
+    if (job->joint) {
+        status = write_block(writer, &job->joint[writer->worker->object], i_block);
+    } else {
+        status = zlgi_shard_writer_start(&shard, NULL);
+        if (status == ZLG_OK)
+            status = zlgi_shard_encode_covered(&shard, 0, 1);
+        if (status == ZLG_OK)
+            status = store_shard(writer);
+    }
+    zlgi_shard_writer_end(&shard);
+    return status;
+}
+
+/* Bytes of the object as it lies in memory: what its stored form is bounded by, nearly. */
+static uint64_t decoded_bytes(const object_writer *writer)
+{
+    uint64_t n = writer->box.source->item;
+    for (int i = 0; i < writer->box.source->grid.rank; i++)
+        if (__builtin_mul_overflow(n, (uint64_t)writer->planned.shape[i], &n))
+            return UINT64_MAX / 4;
+    return ZLGI_MIN(n, UINT64_MAX / 4);
+}
+
+static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_block)
+{
+    zlgi_job *job = writer->worker->job;
+    const zlgi_source *source = writer->planned.source;
+    for (int i = 0; i < source->grid.rank; i++)
+        writer->inside[i] = ZLGI_MIN(source->grid.axis[i].length - writer->planned.start[i],
+                                     writer->planned.shape[i]);
+    writer->box = (zlgi_written){.worker = writer->worker,
+                                 .source = source,
+                                 .level = source->level,
+                                 .shape = writer->planned.shape,
+                                 .inside = writer->inside,
+                                 .uses = uses,
+                                 .fill = &source->fill,
+                                 .err = writer->err};
+    ZLGI_TRY(zlgi_plan_key(source, writer->planned.coordinates, writer->key, writer->err));
+    ZLGI_TRY(zlgi_object_uses(&job->plan, &writer->planned, uses, writer->err));
+    bool is_shard = zlgi_written_is_shard(source->level);
+    if (uses->n == 0 || (!is_shard && i_block > 0))
+        return ZLG_OK;
+    zlgi_worker_reserve(writer->worker,
+                        3 * decoded_bytes(writer) / (uint64_t)job->n_blocks);
+    return is_shard ? write_shard(writer, i_block) : write_unit(writer);
 }
 
 static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
 {
-    (void)i_block;
-    char key[ZLGI_PATH_MAX];
-    zlgi_planned planned;
-    if (zlgi_worker_check(worker) != ZLG_OK || !zlgi_worker_wants(worker, 0))
+    zlgi_scratch *scratch = worker->scratch;
+    object_writer writer;
+    if (zlgi_worker_check(worker) != ZLG_OK ||
+        !zlgi_worker_wants(worker, (uint64_t)i_block))
         return;
-    zlgi_plan_object(&worker->job->plan, object, &planned);
-    box_writer writer = {.worker = worker,
-                         .planned = &planned,
-                         .source = planned.source,
-                         .unit = zlgi_scratch_push(worker->scratch),
-                         .encoded = zlgi_scratch_push(worker->scratch),
-                         .err = &worker->error};
-    zlg_status status =
-        zlgi_plan_key(planned.source, planned.coordinates, key, &worker->error);
-    if (status == ZLG_OK)
-        status = write_box(&writer, key);
-    zlgi_scratch_pop(worker->scratch);
-    zlgi_scratch_pop(worker->scratch);
-    worker->stats.n_chunks += status == ZLG_OK;
-    if (status != ZLG_OK)
-        zlgi_worker_fail(worker, status, 0);
+    memset(&writer, 0, sizeof writer);
+    writer.worker = worker;
+    writer.err = &worker->error;
+    zlgi_plan_object(&worker->job->plan, object, &writer.planned);
+    zlgi_uses uses = {.buf = zlgi_scratch_push(scratch),
+                      .rank = writer.planned.source->grid.rank};
+    writer.old = zlgi_scratch_push(scratch);
+    writer.bufs = zlgi_scratch_push(scratch); /* three in a row */
+    zlgi_scratch_push(scratch);
+    zlgi_scratch_push(scratch);
+    zlg_status status = write_object(&writer, &uses, i_block);
+    for (int i = 0; i < 5; i++)
+        zlgi_scratch_pop(scratch);
+    if (status != ZLG_OK && status != ZLG_CANCELLED)
+        zlgi_worker_fail(worker, status, (uint64_t)i_block);
 }
 
-/* Nothing is stored when a part of an object would have to be kept: checked before. */
-static zlg_status check_coverage(const zlgi_plan *plan, zlg_error *err)
+/* ------------------------------------------------------------------ byte order */
+
+static const zlgi_chain *unit_chain(const zlgi_level *level)
 {
-    for (uint64_t k = 0; k < plan->n_objects; k++) {
-        zlgi_planned planned;
-        zlgi_use use;
-        char key[ZLGI_PATH_MAX];
-        zlgi_plan_object(plan, k, &planned);
-        if (zlgi_use_cut(zlgi_plan_use(plan, 0), planned.start, planned.shape, &use) &&
-            covers(&planned, &use))
-            continue;
-        ZLGI_TRY(zlgi_plan_key(planned.source, planned.coordinates, key, err));
-        return zlgi_fail(err, ZLG_UNSUPPORTED,
-                         "chunk %s: the selection covers only a part of it", key);
+    while (zlgi_written_is_shard(level))
+        level = level->inner;
+    return level->wrapped ? NULL : level->chain; /* NULL: takes native elements */
+}
+
+static bool has_word(const zlgi_swap *swap, size_t item, uint32_t offset)
+{
+    if (swap->width > 1)
+        return true;
+    for (uint32_t i = 0; swap->width == 1 && i < swap->n_runs; i++) {
+        const zlgi_swap_run *run = &swap->runs[i];
+        if (offset >= run->offset && offset - run->offset < run->width * run->count)
+            return true;
+    }
+    (void)item;
+    return false;
+}
+
+/* The words of `all` that are not in `some`: swapping twice is not swapping. */
+static zlg_status without(zlgi_arena *arena, const zlgi_swap *all, const zlgi_swap *some,
+                          size_t item, const zlgi_swap **out, zlg_error *err)
+{
+    zlgi_swap *swap = zlgi_arena_get(arena, sizeof *swap);
+    size_t n_words = item / 2, n_runs = 0;
+    zlgi_swap_run *runs = zlgi_arena_get(arena, (n_words + 1) * sizeof *runs);
+    if (!swap || !runs)
+        return zlgi_no_memory(err, n_words * sizeof *runs);
+    for (uint32_t i = 0; i < all->n_runs; i++) {
+        const zlgi_swap_run *run = &all->runs[i];
+        for (uint32_t k = 0; k < run->count; k++) {
+            uint32_t offset = run->offset + k * run->width;
+            if (!has_word(some, item, offset))
+                runs[n_runs++] =
+                    (zlgi_swap_run){.offset = offset, .width = run->width, .count = 1};
+        }
+    }
+    *swap = (zlgi_swap){.width = n_runs ? 1 : 0, .n_runs = (uint32_t)n_runs, .runs = runs};
+    *out = n_runs ? swap : NULL;
+    return ZLG_OK;
+}
+
+/* What turns an element of the caller's into one as the chain takes it. */
+static zlg_status set_swap(zlgi_plan *plan, size_t i_request, zlg_error *err)
+{
+    const zlgi_request *request = &plan->requests[i_request];
+    const zlgi_source *source = request->source;
+    zlgi_use *use = zlgi_plan_use(plan, i_request);
+    const zlgi_chain *chain = unit_chain(source->level);
+    const zlgi_swap *stored = chain && chain->swap.width ? &chain->swap : NULL;
+    use->swap = stored;
+    if (!request->swapped || zlgi_dtype_is_varlen(source->dtype))
+        return ZLG_OK;
+    zlgi_swap *all = zlgi_arena_get(&plan->arena, sizeof *all);
+    if (!all)
+        return zlgi_no_memory(err, sizeof *all);
+    bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    ZLGI_TRY(zlgi_swap_make(&plan->arena, source->dtype, false, is_little, all, err));
+    use->swap = all->width ? all : NULL;
+    if (!stored || !all->width)
+        return ZLG_OK;
+    if (all->width > 1)
+        use->swap = NULL;
+    else
+        return without(&plan->arena, all, stored, source->item, &use->swap, err);
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ the call */
+
+static zlg_status make_joint(zlgi_job *job, zlg_error *err)
+{
+    size_t n = (size_t)job->plan.n_objects;
+    job->joint = zlgi_arena_get(&job->plan.arena, n * sizeof *job->joint);
+    if (!job->joint)
+        return zlgi_no_memory(err, n * sizeof *job->joint);
+    memset(job->joint, 0, n * sizeof *job->joint);
+    for (size_t i = 0; i < n; i++) {
+        pthread_mutex_init(&job->joint[i].lock, NULL);
+        for (int k = 0; k < ZLGI_MAX_BLOCKS; k++)
+            zlgi_buf_init(&job->joint[i].buffers[k], job->engine->alloc);
     }
     return ZLG_OK;
 }
 
-static zlg_status run_planned(zlgi_job *job, zlg_error *err)
+static void free_joint(zlgi_job *job)
 {
-    if (zlgi_plan_use(&job->plan, 0)->points)
-        return zlgi_fail(err, ZLG_UNSUPPORTED, "points cannot be written");
-    ZLGI_TRY(check_coverage(&job->plan, err));
-    job->n_all = (uint64_t)zlgi_use_count(zlgi_plan_use(&job->plan, 0)) *
-                 job->plan.requests[0].source->item;
-    job->run_task = run_write;
-    uint64_t n_tasks = job->plan.n_objects;
-    if (n_tasks == 0)
-        return ZLG_OK;
-    return zlgi_job_run(job, (int)ZLGI_MIN((uint64_t)zlgi_job_threads(job), n_tasks), err);
+    for (uint64_t i = 0; job->joint && i < job->plan.n_objects; i++) {
+        zlgi_joint *joint = &job->joint[i];
+        for (int k = 0; k < ZLGI_MAX_BLOCKS; k++)
+            zlgi_buf_reset(&joint->buffers[k]);
+        zlgi_free(job->engine->alloc, joint->slots, joint->n_slots * sizeof *joint->slots);
+        pthread_mutex_destroy(&joint->lock);
+    }
 }
 
-zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *request,
+static zlg_status sync_all(zlgi_job *job, zlg_error *err)
+{
+    zlg_store *store = job->plan.requests[0].source->store;
+    return job->syncs ? store->class->sync(store, job->syncs, err) : ZLG_OK;
+}
+
+static zlg_status run_planned(zlgi_job *job, zlg_error *err)
+{
+    zlgi_plan *plan = &job->plan;
+    for (size_t i = 0; i < plan->n_requests; i++) {
+        job->n_all += (uint64_t)zlgi_use_count(zlgi_plan_use(plan, i)) *
+                      plan->requests[i].source->item;
+        ZLGI_TRY(set_swap(plan, i, err));
+    }
+    if (plan->n_objects == 0)
+        return ZLG_OK;
+    int n_threads = zlgi_job_write_hands(job);
+    job->run_task = run_write;
+    if (job->n_blocks > 1)
+        ZLGI_TRY(make_joint(job, err));
+    if (job->call->promise >= ZLG_DURABLE) {
+        job->syncs = zlgi_syncs_new(job->engine->alloc);
+        if (!job->syncs)
+            return zlgi_no_memory(err, sizeof job->syncs);
+    }
+    zlg_status status = zlgi_job_run(job, n_threads, err);
+    return status == ZLG_OK ? sync_all(job, err) : status;
+}
+
+zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                              const zlg_call *call, zlg_error *err)
 {
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
-    zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, request, 1, err);
+    zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
     if (status == ZLG_OK)
         status = run_planned(&job, err);
+    free_joint(&job);
+    if (job.syncs)
+        zlgi_syncs_free(job.syncs);
     zlgi_job_reset(&job);
     return status;
 }

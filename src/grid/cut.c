@@ -431,6 +431,7 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
     out->rank = use->rank;
     out->points = false;
     out->memory = use->memory;
+    out->swap = use->swap;
     for (int i = 0; i < use->rank; i++) {
         out->memory += cut_axis(&use->axis[i], start[i], shape[i], &out->axis[i]);
         if (out->axis[i].count == 0)

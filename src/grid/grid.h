@@ -39,6 +39,24 @@ int64_t zlgi_grid_find(const zlgi_grid_axis *axis, int64_t position);
 /* Regular axis; chunk > 0 (or 0 with length 0). */
 zlgi_grid_axis zlgi_grid_regular(int64_t length, int64_t chunk);
 
+/* ------------------------------------------------------------------ order (morton.c) */
+typedef struct zlgi_morton_bit {
+    int axis;
+    uint64_t weight, stride; /* of the coordinate, of the ordinal */
+} zlgi_morton_bit;
+/* Walks the cells of a box in Morton order. Fields are private. */
+typedef struct zlgi_morton {
+    int rank, n_bits;
+    bool is_empty, has_begun;
+    uint64_t shape[ZLG_MAX_RANK], at[ZLG_MAX_RANK];
+    uint64_t ordinal;
+    zlgi_morton_bit bits[64 + ZLG_MAX_RANK];
+} zlgi_morton;
+/* The product of the shape is below 2^63. */
+void zlgi_morton_start(zlgi_morton *m, int rank, const int64_t *shape);
+/* The C-order ordinal of the next cell; false after the last. */
+bool zlgi_morton_next(zlgi_morton *m, uint64_t *out);
+
 /* ------------------------------------------------------------------ keys (key.c) */
 typedef enum zlgi_key_style { ZLGI_KEY_DEFAULT, ZLGI_KEY_V2 } zlgi_key_style;
 typedef struct zlgi_key_encoding {
@@ -82,6 +100,7 @@ typedef struct zlgi_use {
     const int64_t *ids; /* points */
     int64_t n_points;
     ptrdiff_t point_stride;
+    const zlgi_swap *swap; /* writes: applied on the way into the unit; or NULL */
     zlgi_use_axis axis[ZLG_MAX_RANK];
 } zlgi_use;
 

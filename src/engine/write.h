@@ -1,0 +1,102 @@
+/*
+ * write.h: what the files of a write share. Private to the engine.
+ *
+ * An object is written in two steps. First, with no lock held, every chunk that is
+ * covered by what is written is encoded. Then, in one transaction, chunks of which a part
+ * stays are decoded, changed and encoded, and the new object is put together: new chunks
+ * from buffers, those that nobody touched as they were stored. When somebody else was
+ * faster only the second step is done again.
+ */
+#ifndef ZLGI_WRITE_H
+#define ZLGI_WRITE_H
+
+#include "engine/job.h"
+
+/* A box that is written: an object or an inner chunk. */
+typedef struct zlgi_written {
+    zlgi_worker *worker;
+    const zlgi_source *source;
+    const zlgi_level *level;
+    const int64_t *shape;  /* declared */
+    const int64_t *inside; /* how much of it lies inside the array */
+    zlgi_uses *uses;       /* in coordinates of the box, in the order of the call */
+    const zlgi_fill *fill; /* its value where nothing is stored */
+    zlg_error *err;
+} zlgi_written;
+
+/* True when one use takes every element of the box inside the array; *out_use is the last
+ * that does: those before it need not be looked at. */
+bool zlgi_written_covers(const zlgi_written *box, size_t *out_use);
+/* Codecs around a shard: the whole of it is one unit here. */
+static inline bool zlgi_written_is_shard(const zlgi_level *level)
+{
+    return level->sharding && !level->wrapped;
+}
+
+/* ------------------------------------------------------------------ units (write_unit.c)
+ * Encodes a unit. old: what is stored, NULL when that is nothing or the unit is covered.
+ * *empty: it holds only the fill value and need not be stored. The result lies in
+ * bufs[0..2], which the caller has pushed, or in the caller's own memory. */
+zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
+                            zlgi_buf bufs[3], zlgi_bytes *out, bool *empty);
+
+/* ------------------------------------------------------------------ touched (touched.c)
+ * Which uses fall into which inner chunk: a list of entries for each chunk, in the order
+ * of the uses. A single box needs none: it is cut when it is wanted. */
+typedef struct zlgi_touch {
+    uint32_t first, last; /* entry and 1; 0: not touched */
+} zlgi_touch;
+typedef struct zlgi_touched_map {
+    const zlgi_grid *grid; /* of inner chunks */
+    const zlgi_uses *uses; /* in its axes */
+    zlgi_touch *touch;     /* of each inner chunk, zeroed */
+    zlgi_buf *entries, *work;
+} zlgi_touched_map;
+zlg_status zlgi_touched_mark(zlgi_touched_map *map, zlg_error *err);
+/* Those of one inner chunk that begins at `start`, in its coordinates; ids: room for the
+ * points among them. */
+zlg_status zlgi_touched_uses(const zlgi_touched_map *map, uint64_t chunk,
+                             const int64_t *start, zlgi_buf *ids, zlgi_uses *out,
+                             zlg_error *err);
+
+/* ------------------------------------------------------------------ shards (write_shard.c)
+ */
+
+/* Where a new inner chunk lies: in which buffer. */
+typedef struct zlgi_slot {
+    uint64_t buffer : 8, offset : 56;
+    uint64_t n_bytes; /* ZLGI_EMPTY: it is none; ZLGI_PENDING: a part of it stays */
+} zlgi_slot;
+#define ZLGI_PENDING (UINT64_MAX - 1)
+enum { ZLGI_MAX_BLOCKS = 64 };
+
+typedef struct zlgi_shard_writer {
+    const zlgi_written *box;
+    zlgi_level_box room;
+    const zlgi_level_box *facts;
+    zlgi_grid grid; /* of inner chunks, axes of the inner level */
+    int64_t inside[ZLG_MAX_RANK];
+    zlgi_touched_map map;
+    zlgi_uses piece_uses;
+    zlgi_buf *ids, *pieces, *parts, *tables, *old, *tail, *merged;
+    zlgi_slot *slots;                       /* of each inner chunk, for those touched */
+    zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; the last: merged */
+    uint64_t *index;                        /* of the new shard */
+} zlgi_shard_writer;
+
+enum { ZLGI_SHARD_WRITER_BUFFERS = 13 };
+/* Takes buffers of the scratch, given back by end. */
+void zlgi_shard_writer_begin(zlgi_shard_writer *writer, const zlgi_written *box);
+void zlgi_shard_writer_end(zlgi_shard_writer *writer);
+/* Finds out what is touched; slots NULL: its own. */
+zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots);
+/* Step one: block i of n of the covered inner chunks into buffers[i]. */
+zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int n_blocks);
+/* True when something of what is stored may stay. */
+bool zlgi_shard_keeps(const zlgi_shard_writer *writer);
+/* Step two: old NULL when nothing is stored. The shard as parts, valid until the next call;
+ * n_parts ZLGI_REMOVE: nothing is in it. */
+zlg_status zlgi_shard_put_together(zlgi_shard_writer *writer, const zlgi_bytes *old,
+                                   const zlgi_bytes **out_parts, int *out_n_parts);
+
+#endif

@@ -1,0 +1,396 @@
+/*
+ * write_shard.c: a shard from new inner chunks and from those that stay as they are stored.
+ * Inner chunks lie in Morton order, whatever order they came in, so that the bytes depend
+ * neither on threads nor on the past. A shard in a shard is the same again, one level down,
+ * into a buffer.
+ *
+ * Implements the writing half of zarr-specs sharding-indexed §"Binary shard format".
+ */
+#include "engine/write.h"
+
+#include <stdio.h>
+
+void zlgi_shard_writer_begin(zlgi_shard_writer *writer, const zlgi_written *box)
+{
+    zlgi_scratch *scratch = box->worker->scratch;
+    memset(writer, 0, sizeof *writer);
+    writer->box = box;
+    writer->map.entries = zlgi_scratch_push(scratch);
+    writer->map.work = zlgi_scratch_push(scratch);
+    writer->ids = zlgi_scratch_push(scratch);
+    writer->parts = zlgi_scratch_push(scratch);
+    writer->tables = zlgi_scratch_push(scratch);
+    writer->old = zlgi_scratch_push(scratch);
+    writer->tail = zlgi_scratch_push(scratch);
+    writer->merged = zlgi_scratch_push(scratch);
+    writer->piece_uses.buf = zlgi_scratch_push(scratch);
+    writer->buffers[0] = zlgi_scratch_push(scratch);
+    writer->pieces = zlgi_scratch_push(scratch); /* three in a row */
+    zlgi_scratch_push(scratch);
+    zlgi_scratch_push(scratch);
+}
+
+void zlgi_shard_writer_end(zlgi_shard_writer *writer)
+{
+    for (int i = 0; i < ZLGI_SHARD_WRITER_BUFFERS; i++)
+        zlgi_scratch_pop(writer->box->worker->scratch);
+}
+
+/* Old index, new index, slots and the map, in one block. */
+static zlg_status make_tables(zlgi_shard_writer *writer, zlgi_slot *slots)
+{
+    size_t n = (size_t)writer->facts->n_chunks, n_pair = 2 * sizeof(uint64_t), n_bytes;
+    size_t each = n_pair + sizeof(zlgi_slot) + sizeof(zlgi_touch);
+    if (!zlgi_mul_size(n, each, &n_bytes))
+        return zlgi_no_memory(writer->box->err, SIZE_MAX);
+    ZLGI_TRY(zlgi_buf_reserve(writer->tables, n_bytes + 1, false, writer->box->err));
+    writer->index = (uint64_t *)(void *)writer->tables->data;
+    writer->slots =
+        slots ? slots : (zlgi_slot *)(void *)(writer->tables->data + n * n_pair);
+    writer->map.touch =
+        (zlgi_touch *)(void *)(writer->tables->data + n * (n_pair + sizeof(zlgi_slot)));
+    memset(writer->map.touch, 0, n * sizeof *writer->map.touch);
+    return ZLG_OK;
+}
+
+zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots)
+{
+    const zlgi_written *box = writer->box;
+    const zlgi_level *level = box->level;
+    const zlgi_sharding *sharding = level->sharding;
+    ZLGI_TRY(zlgi_level_box_get(level, box->worker->job->engine->limits, box->shape,
+                                &writer->room, &writer->facts, box->err));
+    writer->grid.rank = writer->piece_uses.rank = level->rank;
+    for (int i = 0; i < level->rank; i++) {
+        int64_t chunk = sharding->chunk_shape[i];
+        writer->grid.axis[i] =
+            zlgi_grid_regular(writer->facts->grid_shape[i] * chunk, chunk);
+        writer->inside[i] = box->inside[level->order[i]];
+    }
+    for (size_t i = 0; i < box->uses->n; i++)
+        zlgi_use_permute(zlgi_uses_at(box->uses, i), level->order);
+    writer->map.grid = &writer->grid;
+    writer->map.uses = box->uses;
+    ZLGI_TRY(make_tables(writer, slots));
+    return zlgi_touched_mark(&writer->map, box->err);
+}
+
+/* ------------------------------------------------------------------ inner chunks */
+
+static void chunk_coordinates(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
+{
+    for (int i = grid->rank - 1; i >= 0; i--) {
+        uint64_t n = (uint64_t)grid->axis[i].n_chunks;
+        out[i] = (int64_t)(chunk % n);
+        chunk /= n;
+    }
+}
+
+/* How much of an inner chunk that begins at `start` lies in the array; false: nothing. */
+static bool inside_of(const zlgi_shard_writer *writer, const int64_t *start, int64_t *out)
+{
+    bool any = true;
+    for (int i = 0; i < writer->grid.rank; i++) {
+        int64_t left = writer->inside[i] - start[i];
+        out[i] = ZLGI_MIN(left, writer->grid.axis[i].chunk);
+        any = any && left > 0;
+    }
+    return any;
+}
+
+static zlg_status within_chunk(const zlgi_shard_writer *writer, uint64_t chunk,
+                               zlg_status status)
+{
+    if (status == ZLG_OK || status == ZLG_CANCELLED)
+        return status;
+    int64_t at[ZLG_MAX_RANK];
+    chunk_coordinates(&writer->grid, chunk, at);
+    char text[21 * ZLG_MAX_RANK] = "";
+    size_t n = 0;
+    for (int i = 0; i < writer->grid.rank; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, i ? "/%lld" : "%lld",
+                              (long long)at[i]);
+    return zlgi_within(writer->box->err, status, "inner chunk %s", text);
+}
+
+static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
+                               zlgi_buf *out, bool *empty);
+
+/* One inner chunk, whose uses are at hand, to the end of a buffer. */
+static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *chunk,
+                               const zlgi_bytes *old, int i_buffer, zlgi_slot *slot)
+{
+    zlgi_buf *out = writer->buffers[i_buffer];
+    size_t n_before = out->n;
+    bool empty = false;
+    if (zlgi_written_is_shard(chunk->level)) {
+        ZLGI_TRY(encode_shard(chunk, old, out, &empty));
+    } else {
+        zlgi_bytes encoded = {0};
+        ZLGI_TRY(zlgi_unit_encode(chunk, old, writer->pieces, &encoded, &empty));
+        if (!empty)
+            ZLGI_TRY(zlgi_buf_append(out, encoded.data, encoded.n, chunk->err));
+    }
+    slot->buffer = (uint64_t)i_buffer & 0xff;
+    slot->offset = n_before & UINT64_C(0xffffffffffffff);
+    slot->n_bytes = empty ? ZLGI_EMPTY : out->n - n_before;
+    return ZLG_OK;
+}
+
+/* Makes ready to encode an inner chunk: its box, in `room`, and its uses. */
+typedef struct chunk_room {
+    zlgi_written box;
+    int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
+} chunk_room;
+
+static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_room *room)
+{
+    const zlgi_written *shard = writer->box;
+    const zlgi_level *level = shard->level;
+    chunk_coordinates(&writer->grid, i_chunk, room->start);
+    for (int i = 0; i < level->rank; i++)
+        room->start[i] *= writer->grid.axis[i].chunk;
+    inside_of(writer, room->start, room->inside);
+    room->box =
+        (zlgi_written){.worker = shard->worker,
+                       .source = shard->source,
+                       .level = level->inner,
+                       .shape = level->sharding->chunk_shape,
+                       .inside = room->inside,
+                       .uses = &writer->piece_uses,
+                       .fill = level->fill.data ? &level->fill : &shard->source->fill,
+                       .err = shard->err};
+    return zlgi_touched_uses(&writer->map, i_chunk, room->start, writer->ids,
+                             &writer->piece_uses, shard->err);
+}
+
+/* ------------------------------------------------------------------ step one */
+
+static zlg_status encode_if_covered(zlgi_shard_writer *writer, uint64_t i_chunk,
+                                    int i_buffer)
+{
+    chunk_room room;
+    size_t i_use;
+    zlgi_slot *slot = &writer->slots[i_chunk];
+    ZLGI_TRY(take_chunk(writer, i_chunk, &room));
+    if (zlgi_written_covers(&room.box, &i_use))
+        return encode_chunk(writer, &room.box, NULL, i_buffer, slot);
+    *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
+    return ZLG_OK;
+}
+
+zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int n_blocks)
+{
+    zlgi_worker *worker = writer->box->worker;
+    uint64_t n = writer->facts->n_chunks, i_chunk;
+    uint64_t low = n / (uint64_t)n_blocks * (uint64_t)i_block +
+                   n % (uint64_t)n_blocks * (uint64_t)i_block / (uint64_t)n_blocks;
+    uint64_t high = n / (uint64_t)n_blocks * (uint64_t)(i_block + 1) +
+                    n % (uint64_t)n_blocks * (uint64_t)(i_block + 1) / (uint64_t)n_blocks;
+    zlgi_morton order;
+    zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
+    for (uint64_t k = 0; k < high && zlgi_morton_next(&order, &i_chunk); k++) {
+        if (k < low || !writer->map.touch[i_chunk].first)
+            continue;
+        ZLGI_TRY(zlgi_worker_check(worker));
+        ZLGI_TRY(
+            within_chunk(writer, i_chunk, encode_if_covered(writer, i_chunk, i_block)));
+    }
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ step two */
+
+/* What is stored of a shard that is in memory, and its index. */
+typedef struct stored_shard {
+    zlgi_bytes bytes;
+    const uint64_t *index; /* NULL: nothing is stored */
+} stored_shard;
+
+static bool stored_chunk(const stored_shard *old, uint64_t i_chunk, zlgi_bytes *out)
+{
+    if (!old->index || old->index[2 * i_chunk] == ZLGI_EMPTY)
+        return false;
+    *out = (zlgi_bytes){.data = old->bytes.data + old->index[2 * i_chunk],
+                        .n = (size_t)old->index[2 * i_chunk + 1]};
+    return true;
+}
+
+static zlg_status read_stored(zlgi_shard_writer *writer, const zlgi_bytes *bytes,
+                              stored_shard *out)
+{
+    const zlgi_written *box = writer->box;
+    *out = (stored_shard){.index = NULL};
+    if (!bytes)
+        return ZLG_OK;
+    size_t n_index = (size_t)writer->facts->n_chunks * 2 * sizeof(uint64_t);
+    zlgi_range range = {.memory = bytes->data, .n_bytes = bytes->n};
+    ZLGI_TRY(zlgi_buf_reserve(writer->old, n_index + 1, false, box->err));
+    uint64_t *index = (uint64_t *)(void *)writer->old->data;
+    ZLGI_TRY(zlgi_shard_index_read(box->worker, box->level, writer->facts, &range, index,
+                                   box->err));
+    *out = (stored_shard){.bytes = *bytes, .index = index};
+    return ZLG_OK;
+}
+
+static zlg_status merge(zlgi_shard_writer *writer, uint64_t i_chunk,
+                        const stored_shard *old)
+{
+    chunk_room room;
+    zlgi_bytes stored;
+    bool is_stored = stored_chunk(old, i_chunk, &stored);
+    ZLGI_TRY(zlgi_worker_check(writer->box->worker));
+    ZLGI_TRY(take_chunk(writer, i_chunk, &room));
+    return encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MAX_BLOCKS,
+                        &writer->slots[i_chunk]);
+}
+
+static bool is_merged(const zlgi_slot *slot)
+{
+    return slot->n_bytes == ZLGI_PENDING || slot->buffer == ZLGI_MAX_BLOCKS;
+}
+
+bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
+{
+    uint64_t n_covered = 0, n_inside = 1;
+    for (uint64_t i = 0; i < writer->facts->n_chunks; i++)
+        n_covered += writer->map.touch[i].first && !is_merged(&writer->slots[i]);
+    for (int i = 0; i < writer->grid.rank; i++) {
+        int64_t chunk = writer->grid.axis[i].chunk;
+        int64_t inside = ZLGI_MIN(writer->inside[i], writer->grid.axis[i].n_chunks * chunk);
+        n_inside *= (uint64_t)((inside + chunk - 1) / chunk);
+    }
+    return n_covered < n_inside;
+}
+
+static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
+{
+    uint64_t i_chunk;
+    zlgi_morton order;
+    writer->merged->n = 0;
+    writer->buffers[ZLGI_MAX_BLOCKS] = writer->merged;
+    zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
+    while (zlgi_morton_next(&order, &i_chunk))
+        if (writer->map.touch[i_chunk].first && is_merged(&writer->slots[i_chunk]))
+            ZLGI_TRY(within_chunk(writer, i_chunk, merge(writer, i_chunk, old)));
+    return ZLG_OK;
+}
+
+/* The bytes of an inner chunk of the new shard; false: it has none. */
+static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
+                      uint64_t i_chunk, zlgi_bytes *out)
+{
+    if (writer->map.touch[i_chunk].first) {
+        const zlgi_slot *slot = &writer->slots[i_chunk];
+        if (slot->n_bytes == ZLGI_EMPTY)
+            return false;
+        *out = (zlgi_bytes){.data = writer->buffers[slot->buffer]->data + slot->offset,
+                            .n = (size_t)slot->n_bytes};
+        return true;
+    }
+    int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
+    if (!stored_chunk(old, i_chunk, out))
+        return false;
+    chunk_coordinates(&writer->grid, i_chunk, start);
+    for (int i = 0; i < writer->grid.rank; i++)
+        start[i] *= writer->grid.axis[i].chunk;
+    if (!inside_of(writer, start, inside)) /* of a time when the array was larger */
+        return false;
+    writer->box->worker->stats.n_moved++;
+    return true;
+}
+
+/* Chunks that lie one behind the other become one part. */
+static zlg_status add_part(zlgi_buf *parts, zlgi_bytes bytes, zlg_error *err)
+{
+    size_t n = parts->n / sizeof bytes;
+    zlgi_bytes *last = n > 0 ? (zlgi_bytes *)(void *)parts->data + n - 1 : NULL;
+    if (last && last->data + last->n == bytes.data) {
+        last->n += bytes.n;
+        return ZLG_OK;
+    }
+    return zlgi_buf_append(parts, &bytes, sizeof bytes, err);
+}
+
+static zlg_status list_parts(zlgi_shard_writer *writer, const stored_shard *old,
+                             bool *out_any)
+{
+    const zlgi_written *box = writer->box;
+    bool index_first = box->level->sharding->index_at_start;
+    uint64_t at = index_first ? writer->facts->n_bytes_index : 0, i_chunk;
+    zlgi_bytes bytes = {.data = NULL};
+    zlgi_morton order;
+    writer->parts->n = 0;
+    *out_any = false;
+    if (index_first) /* known when all have their place */
+        ZLGI_TRY(zlgi_buf_append(writer->parts, &bytes, sizeof bytes, box->err));
+    zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
+    while (zlgi_morton_next(&order, &i_chunk)) {
+        bool any = new_chunk(writer, old, i_chunk, &bytes);
+        writer->index[2 * i_chunk] = any ? at : ZLGI_EMPTY;
+        writer->index[2 * i_chunk + 1] = any ? bytes.n : ZLGI_EMPTY;
+        if (!any)
+            continue;
+        *out_any = true;
+        at += bytes.n;
+        ZLGI_TRY(add_part(writer->parts, bytes, box->err));
+    }
+    ZLGI_TRY(zlgi_sharding_index_encode(box->level->sharding, box->worker->scratch,
+                                        writer->facts->grid_shape, writer->facts->n_chunks,
+                                        writer->index, writer->tail, box->err));
+    bytes = (zlgi_bytes){.data = writer->tail->data, .n = writer->tail->n};
+    if (!index_first)
+        return zlgi_buf_append(writer->parts, &bytes, sizeof bytes, box->err);
+    *(zlgi_bytes *)(void *)writer->parts->data = bytes;
+    return ZLG_OK;
+}
+
+/* An absent shard must mean what its inner chunks mean when they are absent. */
+static bool may_be_absent(const zlgi_written *box)
+{
+    const zlgi_fill *inner = &box->level->fill;
+    return box->worker->job->call->keep_empty != 1 &&
+           (!inner->data || (inner->n == box->fill->n &&
+                             memcmp(inner->data, box->fill->data, inner->n) == 0));
+}
+
+zlg_status zlgi_shard_put_together(zlgi_shard_writer *writer, const zlgi_bytes *old,
+                                   const zlgi_bytes **out_parts, int *out_n_parts)
+{
+    stored_shard stored;
+    bool any;
+    ZLGI_TRY(read_stored(writer, old, &stored));
+    ZLGI_TRY(merge_all(writer, &stored));
+    ZLGI_TRY(list_parts(writer, &stored, &any));
+    *out_parts = (const zlgi_bytes *)(const void *)writer->parts->data;
+    *out_n_parts = (int)(writer->parts->n / sizeof(zlgi_bytes));
+    if (!any && may_be_absent(writer->box))
+        *out_n_parts = ZLGI_REMOVE;
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ shards in shards */
+
+static zlg_status fill_shard(zlgi_shard_writer *writer, const zlgi_bytes *old,
+                             zlgi_buf *out, bool *empty)
+{
+    const zlgi_bytes *parts;
+    int n_parts;
+    ZLGI_TRY(zlgi_shard_writer_start(writer, NULL));
+    ZLGI_TRY(zlgi_shard_encode_covered(writer, 0, 1));
+    ZLGI_TRY(zlgi_shard_put_together(writer, old, &parts, &n_parts));
+    *empty = n_parts == ZLGI_REMOVE;
+    for (int i = 0; i < n_parts; i++)
+        ZLGI_TRY(zlgi_buf_append(out, parts[i].data, parts[i].n, writer->box->err));
+    return ZLG_OK;
+}
+
+static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
+                               zlgi_buf *out, bool *empty)
+{
+    zlgi_shard_writer writer;
+    zlgi_shard_writer_begin(&writer, box);
+    zlg_status status = fill_shard(&writer, old, out, empty);
+    zlgi_shard_writer_end(&writer);
+    return status;
+}

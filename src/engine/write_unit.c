@@ -1,0 +1,200 @@
+/*
+ * write_unit.c: one chunk or inner chunk that is encoded whole: what stays of it is decoded,
+ * what is written is gathered over that, and the codecs do the rest. Elements beyond the
+ * array are the fill value. Where the caller's memory has the layout of the unit already,
+ * nothing is gathered.
+ */
+#include "engine/write.h"
+
+bool zlgi_written_covers(const zlgi_written *box, size_t *out_use)
+{
+    for (size_t i = box->uses->n; i-- > 0;) {
+        const zlgi_use *use = zlgi_uses_at(box->uses, i);
+        bool all = !use->points;
+        for (int a = 0; a < use->rank && all; a++) {
+            const zlgi_use_axis *axis = &use->axis[a];
+            all = !axis->list && (axis->step == 1 || axis->count == 1) &&
+                  axis->count == box->inside[a];
+        }
+        *out_use = i;
+        if (all)
+            return true;
+    }
+    return false;
+}
+
+/* How the elements of a unit lie in the buffer that the chain encodes. A shard inside
+ * other codecs is taken in C order, in native byte order. */
+typedef struct unit {
+    const zlgi_written *box;
+    const zlgi_chain *chain;
+    const zlgi_level_box *facts;
+    zlgi_level_box room;
+    ptrdiff_t strides[ZLG_MAX_RANK];
+    size_t n_bytes, n_elements;
+    bool full; /* the chain does its own folding */
+} unit;
+
+static zlg_status make_unit(unit *u, const zlgi_written *box)
+{
+    const zlgi_level *level = box->level;
+    const zlg_limits *limits = box->worker->job->engine->limits;
+    u->box = box;
+    u->chain = level->chain;
+    u->full = level->wrapped;
+    ZLGI_TRY(zlgi_level_box_get(level, limits, box->shape, &u->room, &u->facts, box->err));
+    const zlgi_edge *edge = &u->facts->layout.edge[u->full ? 0 : u->chain->n_folded];
+    u->n_bytes = edge->n_bytes;
+    u->n_elements = u->facts->layout.edge[0].n_elements;
+    if ((uint64_t)u->n_bytes > (uint64_t)limits->chunk_bytes)
+        return zlgi_fail(box->err, ZLG_LIMIT, "%zu bytes, more than chunk_bytes",
+                         u->n_bytes);
+    ptrdiff_t stride = (ptrdiff_t)box->source->item;
+    for (int i = level->rank - 1; i >= 0; i--) {
+        u->strides[i] = u->full ? stride : u->facts->strides[i];
+        stride *= box->shape[i];
+    }
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ what was there */
+
+/* The fill value as it lies in the buffer. element: room for one. */
+static const uint8_t *folded_fill(const unit *u, uint8_t *element, zlgi_view *view)
+{
+    const zlgi_fill *fill = u->box->fill;
+    size_t item = u->box->source->item;
+    if (zlgi_dtype_is_varlen(u->box->source->dtype)) {
+        *view = (zlgi_view){.data = fill->data, .n = fill->n};
+        return (const uint8_t *)view;
+    }
+    if (u->full || u->chain->swap.width == 0)
+        return fill->data;
+    memcpy(element, fill->data, item);
+    zlgi_swap_apply(&u->chain->swap, element, 1, item);
+    return element;
+}
+
+static void fill_all(const unit *u, uint8_t *elements, const uint8_t *fill)
+{
+    size_t item = u->box->source->item;
+    zlgi_use all = {.rank = 1, .memory = elements};
+    all.axis[0] = (zlgi_use_axis){
+        .step = 1, .count = (int64_t)u->n_elements, .stride = (ptrdiff_t)item};
+    zlgi_place_fill(&all, fill, item);
+}
+
+static zlg_status decode_old(const unit *u, zlgi_bytes old, zlgi_buf pair[2],
+                             uint8_t *elements)
+{
+    zlgi_worker *worker = u->box->worker;
+    const zlgi_layout *layout = &u->facts->layout;
+    zlgi_bytes got;
+    worker->stats.n_chunks++;
+    if (u->full)
+        return zlgi_chain_decode_full(u->chain, layout, worker->scratch, old, elements,
+                                      u->box->err);
+    ZLGI_TRY(zlgi_chain_decode(u->chain, layout, worker->scratch, old, elements, pair, &got,
+                               u->box->err));
+    if (got.data != elements && u->n_bytes > 0)
+        memcpy(elements, got.data, u->n_bytes);
+    if (u->chain->normalize)
+        zlgi_dtype_normalize(u->box->source->dtype, elements, u->n_elements);
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ emptiness */
+
+static bool all_fill(const unit *u, const uint8_t *elements, const uint8_t *fill)
+{
+    const zlgi_source *source = u->box->source;
+    if (!zlgi_dtype_is_varlen(source->dtype))
+        return zlgi_all_equal(elements, u->n_elements, fill, source->item);
+    const zlgi_view *views = (const zlgi_view *)(const void *)elements;
+    const zlgi_view *view = (const zlgi_view *)(const void *)fill;
+    for (size_t i = 0; i < u->n_elements; i++)
+        if (views[i].n != view->n ||
+            (view->n && memcmp(views[i].data, view->data, view->n) != 0))
+            return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------ encode */
+
+/* What is written, over what stays: in `buf`, or where the caller has it. */
+static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
+                           zlgi_buf old_pair[2], const uint8_t *fill, zlgi_bytes *out)
+{
+    const zlgi_written *box = u->box;
+    size_t i_first = 0;
+    bool covered = zlgi_written_covers(box, &i_first), partly_outside = false;
+    const zlgi_use *last = zlgi_uses_at(box->uses, i_first);
+    if (covered && i_first == box->uses->n - 1 && !last->swap &&
+        zlgi_use_matches(last, box->shape, u->strides)) {
+        *out = (zlgi_bytes){.data = last->memory, .n = u->n_bytes};
+        return ZLG_OK;
+    }
+    ZLGI_TRY(zlgi_buf_reserve(buf, u->n_bytes + 1, false, box->err));
+    *out = (zlgi_bytes){.data = buf->data, .n = u->n_bytes};
+    for (int i = 0; i < box->level->rank; i++)
+        partly_outside = partly_outside || box->inside[i] < box->shape[i];
+    if (!covered && old)
+        ZLGI_TRY(decode_old(u, *old, old_pair, buf->data));
+    else if (!covered || partly_outside)
+        fill_all(u, buf->data, fill);
+    for (size_t i = covered ? i_first : 0; i < box->uses->n; i++) {
+        const zlgi_use *use = zlgi_uses_at(box->uses, i);
+        zlgi_gather(use, buf->data, u->strides, box->source->item, use->swap);
+    }
+    return ZLG_OK;
+}
+
+static zlg_status encode(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
+                         zlgi_bytes *out)
+{
+    zlgi_scratch *scratch = u->box->worker->scratch;
+    const zlgi_layout *layout = &u->facts->layout;
+    if (!u->full)
+        return zlgi_chain_encode(u->chain, layout, scratch, elements, &bufs[1], out,
+                                 u->box->err);
+    bufs[1].n = 0;
+    ZLGI_TRY(
+        zlgi_chain_encode_full(u->chain, layout, scratch, elements, &bufs[1], u->box->err));
+    *out = (zlgi_bytes){.data = bufs[1].data, .n = bufs[1].n};
+    return ZLG_OK;
+}
+
+zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
+                            zlgi_buf bufs[3], zlgi_bytes *out, bool *empty)
+{
+    unit u;
+    uint8_t small[64];
+    zlgi_view view;
+    zlgi_worker *worker = box->worker;
+    ZLGI_TRY(make_unit(&u, box));
+    zlgi_buf *spare = zlgi_scratch_push(worker->scratch); /* two to decode, one element */
+    zlgi_scratch_push(worker->scratch);
+    zlgi_buf *large = zlgi_scratch_push(worker->scratch);
+    size_t item = box->source->item;
+    zlg_status status = ZLG_OK;
+    if (item > sizeof small)
+        status = zlgi_buf_reserve(large, item, false, box->err);
+    zlgi_bytes elements = {0};
+    const uint8_t *fill = NULL;
+    if (status == ZLG_OK) {
+        fill = folded_fill(&u, item > sizeof small ? large->data : small, &view);
+        status = assemble(&u, old, &bufs[0], spare, fill, &elements);
+    }
+    if (status == ZLG_OK) {
+        for (size_t i = 0; i < box->uses->n; i++)
+            worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
+        *empty = all_fill(&u, elements.data, fill) && worker->job->call->keep_empty != 1;
+        if (!*empty) {
+            status = encode(&u, elements, bufs, out);
+            worker->stats.n_encoded += status == ZLG_OK;
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        zlgi_scratch_pop(worker->scratch);
+    return status;
+}
