@@ -70,13 +70,20 @@ static zlg_status copy_view(const zlgi_object *object, uint64_t limit, zlgi_buf 
     return zlgi_buf_append(out, object->view, (size_t)object->n_bytes, err);
 }
 
+zlg_status zlgi_object_get(zlg_store *store, zlgi_object *object, uint64_t limit,
+                           zlgi_buf *out, zlg_error *err)
+{
+    out->n = 0;
+    return object->view != NULL ? copy_view(object, limit, out, err)
+                                : read_all(store, object, limit, out, err);
+}
+
 zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlgi_buf *out,
                           zlg_error *err)
 {
     zlgi_object object;
     ZLGI_TRY(store->class->open(store, key, 0, &object, err));
-    zlg_status status = object.view != NULL ? copy_view(&object, limit, out, err)
-                                            : read_all(store, &object, limit, out, err);
+    zlg_status status = zlgi_object_get(store, &object, limit, out, err);
     store->class->release(store, &object);
     return zlgi_within(err, status, "key \"%s\"", key);
 }

@@ -154,9 +154,12 @@ void zlgi_syncs_free(zlgi_syncs *syncs);
 
 /* Fills an error without a message and returns ZLG_NOT_FOUND. */
 zlg_status zlgi_store_absent(zlg_error *err);
-/* Helpers over the table. A whole object into a buffer, at most `limit` bytes. */
+/* Helpers over the table. A whole object into a buffer, at most `limit` bytes; the same of
+ * one that is open. */
 zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlgi_buf *out,
                           zlg_error *err);
+zlg_status zlgi_object_get(zlg_store *store, zlgi_object *object, uint64_t limit,
+                           zlgi_buf *out, zlg_error *err);
 /* One object in one transaction; again until it is done. parts as in commit. */
 zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
                           zlg_promise promise, const zlgi_bytes *parts, int n_parts,
