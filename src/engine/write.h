@@ -40,6 +40,11 @@ static inline bool zlgi_written_is_shard(const zlgi_level *level)
 zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
                             zlgi_buf bufs[3], zlgi_bytes *out, bool *empty);
 
+/* emptiness.c: n elements as the unit has them (swapped) are all the fill value, which is
+ * swapped too; variable length: views. loose: zlg_call.loose_fill. */
+bool zlgi_is_empty(const zlgi_dtype *dtype, const uint8_t *elements, size_t n,
+                   const uint8_t *fill, const zlgi_swap *swap, bool loose);
+
 /* ------------------------------------------------------------------ touched (touched.c)
  * Which uses fall into which inner chunk: a list of entries for each chunk, in the order
  * of the uses. A single box needs none: it is cut when it is wanted. */

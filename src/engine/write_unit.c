@@ -103,22 +103,6 @@ static zlg_status decode_old(const unit *u, zlgi_bytes old, zlgi_buf pair[2],
     return ZLG_OK;
 }
 
-/* ------------------------------------------------------------------ emptiness */
-
-static bool all_fill(const unit *u, const uint8_t *elements, const uint8_t *fill)
-{
-    const zlgi_source *source = u->box->source;
-    if (!zlgi_dtype_is_varlen(source->dtype))
-        return zlgi_all_equal(elements, u->n_elements, fill, source->item);
-    const zlgi_view *views = (const zlgi_view *)(const void *)elements;
-    const zlgi_view *view = (const zlgi_view *)(const void *)fill;
-    for (size_t i = 0; i < u->n_elements; i++)
-        if (views[i].n != view->n ||
-            (view->n && memcmp(views[i].data, view->data, view->n) != 0))
-            return false;
-    return true;
-}
-
 /* ------------------------------------------------------------------ encode */
 
 /* What is written, over what stays: in `buf`, or where the caller has it. */
@@ -188,7 +172,11 @@ zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
     if (status == ZLG_OK) {
         for (size_t i = 0; i < box->uses->n; i++)
             worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
-        *empty = all_fill(&u, elements.data, fill) && worker->job->call->keep_empty != 1;
+        const zlg_call *call = worker->job->call;
+        const zlgi_swap none = {.width = 0};
+        *empty = call->keep_empty != 1 &&
+                 zlgi_is_empty(box->source->dtype, elements.data, u.n_elements, fill,
+                               u.full ? &none : &u.chain->swap, call->loose_fill);
         if (!*empty) {
             status = encode(&u, elements, bufs, out);
             worker->stats.n_encoded += status == ZLG_OK;
