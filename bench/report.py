@@ -29,6 +29,15 @@ BARS: dict[str, tuple[float, float | None]] = {
     "strided:shard": (0.5, None),
     "points:shard": (1.0, None),
     "open:shard": (1.0, None),
+    "write:raw": (1.0, None),
+    "write:zstd": (1.0, None),
+    "write:gzip": (0.9, None),
+    "write:blosc": (0.95, None),
+    "write:small": (1.0, None),
+    "write:shard": (0.9, None),
+    "write:shardraw": (0.8, None),
+    "write:million": (0.6, None),
+    "update:shard": (0.6, None),
 }
 NOISE = 1.03
 
