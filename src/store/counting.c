@@ -10,7 +10,8 @@ typedef struct counting {
     zlg_store base;
     zlgi_store_class class; /* with the capabilities of the inner store */
     zlg_store *inner;
-    atomic_uint_least64_t n_opens, n_reads, n_bytes_read, n_puts, n_removes, n_lists;
+    atomic_uint_least64_t n_opens, n_reads, n_bytes_read, n_lists;
+    atomic_uint_least64_t n_begins, n_puts, n_removes, n_syncs;
 } counting;
 
 static zlg_status counting_open(zlg_store *store, const char *key, unsigned flags,
@@ -37,19 +38,33 @@ static void counting_release(zlg_store *store, zlgi_object *object)
     c->inner->class->release(c->inner, object);
 }
 
-static zlg_status counting_put(zlg_store *store, const char *key, const zlgi_bytes *parts,
-                               int n_parts, zlg_error *err)
+static zlg_status counting_begin(zlg_store *store, const char *key, zlgi_txn *txn,
+                                 zlg_error *err)
 {
     counting *c = (counting *)store;
-    atomic_fetch_add(&c->n_puts, 1);
-    return c->inner->class->put(c->inner, key, parts, n_parts, err);
+    atomic_fetch_add(&c->n_begins, 1);
+    return c->inner->class->begin(c->inner, key, txn, err);
 }
 
-static zlg_status counting_remove(zlg_store *store, const char *key, zlg_error *err)
+static zlg_status counting_commit(zlg_store *store, const char *key, zlgi_txn *txn,
+                                  const zlgi_bytes *parts, int n_parts, zlg_error *err)
 {
     counting *c = (counting *)store;
-    atomic_fetch_add(&c->n_removes, 1);
-    return c->inner->class->remove(c->inner, key, err);
+    atomic_fetch_add(n_parts == ZLGI_REMOVE ? &c->n_removes : &c->n_puts, 1);
+    return c->inner->class->commit(c->inner, key, txn, parts, n_parts, err);
+}
+
+static void counting_end(zlg_store *store, zlgi_txn *txn)
+{
+    counting *c = (counting *)store;
+    c->inner->class->end(c->inner, txn);
+}
+
+static zlg_status counting_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err)
+{
+    counting *c = (counting *)store;
+    atomic_fetch_add(&c->n_syncs, 1);
+    return c->inner->class->sync(c->inner, syncs, err);
 }
 
 static zlg_status counting_remove_prefix(zlg_store *store, const char *prefix,
@@ -66,6 +81,20 @@ static zlg_status counting_list(zlg_store *store, const char *prefix, bool delim
     counting *c = (counting *)store;
     atomic_fetch_add(&c->n_lists, 1);
     return c->inner->class->list(c->inner, prefix, delimited, each, user, err);
+}
+
+static zlg_status counting_rename_prefix(zlg_store *store, const char *from, const char *to,
+                                         zlg_error *err)
+{
+    counting *c = (counting *)store;
+    return c->inner->class->rename_prefix(c->inner, from, to, err);
+}
+
+static zlg_status counting_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
+                                 zlg_error *err)
+{
+    counting *c = (counting *)store;
+    return c->inner->class->sweep(c->inner, prefix, out_n, err);
 }
 
 static void counting_destroy(zlg_store *store)
@@ -85,10 +114,14 @@ zlg_status zlgi_counting_open(const zlgi_alloc *alloc, zlg_store *inner, zlg_sto
         .open = counting_open,
         .read = counting_read,
         .release = counting_release,
-        .put = counting_put,
-        .remove = counting_remove,
+        .begin = counting_begin,
+        .commit = counting_commit,
+        .end = counting_end,
+        .sync = counting_sync,
         .remove_prefix = counting_remove_prefix,
         .list = counting_list,
+        .rename_prefix = inner->class->rename_prefix ? counting_rename_prefix : NULL,
+        .sweep = counting_sweep,
         .destroy = counting_destroy,
     };
     c->inner = inner;
@@ -108,8 +141,10 @@ zlgi_store_counts zlgi_counting_get(zlg_store *store)
         .n_opens = atomic_load(&c->n_opens),
         .n_reads = atomic_load(&c->n_reads),
         .n_bytes_read = atomic_load(&c->n_bytes_read),
+        .n_lists = atomic_load(&c->n_lists),
+        .n_begins = atomic_load(&c->n_begins),
         .n_puts = atomic_load(&c->n_puts),
         .n_removes = atomic_load(&c->n_removes),
-        .n_lists = atomic_load(&c->n_lists),
+        .n_syncs = atomic_load(&c->n_syncs),
     };
 }

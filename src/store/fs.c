@@ -27,7 +27,7 @@ static uint64_t time_ns(struct timespec t)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static int look_at(zlgi_object *object)
+int zlgi_fs_look_at(zlgi_object *object)
 {
     struct stat s;
     if (fstat(object->fd, &s) != 0)
@@ -72,7 +72,7 @@ static zlg_status fs_open(zlg_store *store, const char *key, unsigned flags,
     if (fd < 0)
         return zlgi_fs_fail(fs, fd, key, err);
     zlgi_object object = {.n_bytes = ZLGI_SIZE_UNKNOWN, .fd = fd};
-    int code = (flags & ZLGI_OPEN_STAT) != 0 ? look_at(&object) : 0;
+    int code = (flags & ZLGI_OPEN_STAT) != 0 ? zlgi_fs_look_at(&object) : 0;
     if (code < 0) {
         close(fd);
         return zlgi_fs_fail(fs, code, key, err);
@@ -245,10 +245,14 @@ static const zlgi_store_class fs_class = {
     .open = fs_open,
     .read = fs_read,
     .release = fs_release,
-    .put = zlgi_fs_put,
-    .remove = zlgi_fs_remove,
+    .begin = zlgi_fs_begin,
+    .commit = zlgi_fs_commit,
+    .end = zlgi_fs_end,
+    .sync = zlgi_fs_sync,
     .remove_prefix = zlgi_fs_remove_prefix,
     .list = zlgi_fs_list,
+    .rename_prefix = zlgi_fs_rename_prefix,
+    .sweep = zlgi_fs_sweep,
     .destroy = fs_destroy,
 };
 
@@ -287,8 +291,11 @@ zlg_status zlgi_fs_open(const zlgi_alloc *alloc, const zlg_limits *limits,
                            .label = fs->path + n_path + 1};
     fs->follow_links = options->follow_links != 0;
     fs->read_only = options->read_only != 0;
+    fs->no_locks = options->no_locks != 0;
     fs->n_path = n_path;
     atomic_init(&fs->lacks_openat2, false);
+    atomic_init(&fs->lacks_noreplace, false);
+    atomic_init(&fs->last_temporary, 0);
     atomic_init(&fs->root, -1);
     *out = &fs->base;
     return ZLG_OK;

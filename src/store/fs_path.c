@@ -218,11 +218,6 @@ int zlgi_fs_resolve(zlgi_fs *fs, const char *key, int flags)
 
 /* ------------------------------------------------------------------ names and errors */
 
-bool zlgi_fs_is_temporary(const char *name)
-{
-    return strncmp(name, ZLGI_FS_TEMPORARY, strlen(ZLGI_FS_TEMPORARY)) == 0;
-}
-
 bool zlgi_fs_is_absent(int code)
 {
     return code == -ENOENT || code == -ENOTDIR || code == -ENAMETOOLONG;
@@ -247,6 +242,20 @@ zlg_status zlgi_fs_fail(const zlgi_fs *fs, int code, const char *key, zlg_error 
         status = zlgi_fail(err, ZLG_UNSUPPORTED,
                            "a symbolic link leads out of the store (option follow_links "
                            "allows that)");
+        break;
+    case ZLGI_FS_NO_LOCKS:
+        status = zlgi_fail(err, ZLG_UNSUPPORTED,
+                           "the file system has no locks (option no_locks goes without, "
+                           "where nobody else writes)");
+        break;
+    case ZLGI_FS_GAVE_UP:
+        status = zlgi_fail(err, ZLG_CANCELLED, "stopped while waiting for a lock");
+        break;
+    case ZLGI_FS_DIFFERS:
+        status = zlgi_fail(err, ZLG_IO, "reading back gives other bytes than were written");
+        break;
+    case ZLGI_FS_LEADS_NOWHERE:
+        status = zlgi_fail(err, ZLG_UNSUPPORTED, "is a symbolic link that leads nowhere");
         break;
     case -ESTALE:
         return zlgi_fail(err, ZLG_IO, "the directory \"%s\" is gone", fs->base.label);

@@ -95,33 +95,74 @@ static void memory_release(zlg_store *store, zlgi_object *object)
     value_unref((memory *)store, object->owner);
 }
 
-static zlg_status memory_put(zlg_store *store, const char *key, const zlgi_bytes *parts,
-                             int n_parts, zlg_error *err)
+/* ------------------------------------------------------------------ transactions
+ *
+ * No lock is held from begin to end: an update remembers the value that it saw, and is
+ * told to start again when another one is there now.
+ */
+static zlg_status memory_begin(zlg_store *store, const char *key, zlgi_txn *txn,
+                               zlg_error *err)
+{
+    txn->present = txn->again = false;
+    txn->seen = NULL;
+    if (txn->change == ZLGI_REPLACE)
+        return zlgi_key_check(key, err);
+    zlg_status status = memory_open(store, key, 0, &txn->object, err);
+    if (status != ZLG_OK)
+        return status == ZLG_NOT_FOUND ? zlgi_key_check(key, err) : status;
+    if (txn->change == ZLGI_CREATE) {
+        memory_release(store, &txn->object);
+        return zlgi_fail(err, ZLG_EXISTS, "key \"%s\" is there already", key);
+    }
+    txn->present = true;
+    txn->seen = txn->object.owner;
+    return ZLG_OK;
+}
+
+/* With the lock held. v NULL removes; *out_old is what goes. */
+static zlg_status set_value(memory *m, const char *key, const zlgi_txn *txn, value *v,
+                            void **out_old, zlg_error *err)
+{
+    if (txn->change != ZLGI_REPLACE && zlgi_map_get(&m->map, key) != txn->seen)
+        return zlgi_fail(err, ZLG_EXISTS, "key \"%s\" was changed by another one", key);
+    if (v == NULL) {
+        *out_old = zlgi_map_take(&m->map, key);
+        return ZLG_OK;
+    }
+    v->number = ++m->last_number;
+    return zlgi_map_put(&m->map, key, v, out_old, err);
+}
+
+static zlg_status memory_commit(zlg_store *store, const char *key, zlgi_txn *txn,
+                                const zlgi_bytes *parts, int n_parts, zlg_error *err)
 {
     memory *m = (memory *)store;
-    ZLGI_TRY(zlgi_key_check(key, err));
-    void *old;
-    value *v = value_make(m, parts, n_parts);
-    if (v == NULL)
+    void *old = NULL;
+    value *v = n_parts == ZLGI_REMOVE ? NULL : value_make(m, parts, n_parts);
+    if (v == NULL && n_parts != ZLGI_REMOVE)
         return zlgi_fail(err, ZLG_NO_MEMORY, "no memory for the value of \"%s\"", key);
     pthread_rwlock_wrlock(&m->lock);
-    v->number = ++m->last_number;
-    zlg_status status = zlgi_map_put(&m->map, key, v, &old, err);
+    zlg_status status = set_value(m, key, txn, v, &old, err);
     pthread_rwlock_unlock(&m->lock);
+    txn->again = status == ZLG_EXISTS && txn->change == ZLGI_UPDATE;
     value_unref(m, status == ZLG_OK ? old : v);
     return status;
 }
 
-static zlg_status memory_remove(zlg_store *store, const char *key, zlg_error *err)
+static void memory_end(zlg_store *store, zlgi_txn *txn)
 {
-    memory *m = (memory *)store;
-    ZLGI_TRY(zlgi_key_check(key, err));
-    pthread_rwlock_wrlock(&m->lock);
-    value *v = zlgi_map_take(&m->map, key);
-    pthread_rwlock_unlock(&m->lock);
-    value_unref(m, v);
+    value_unref((memory *)store, txn->seen);
+    txn->seen = NULL;
+}
+
+/* Nothing in memory lasts longer than the process. */
+static zlg_status memory_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err)
+{
+    (void)store, (void)syncs, (void)err;
     return ZLG_OK;
 }
+
+/* ------------------------------------------------------------------ prefixes */
 
 static zlg_status memory_remove_prefix(zlg_store *store, const char *prefix, zlg_error *err)
 {
@@ -137,6 +178,69 @@ static zlg_status memory_remove_prefix(zlg_store *store, const char *prefix, zlg
     } while (v != NULL);
     return ZLG_OK;
 }
+
+/* Enters the values below one prefix below another one too. When memory is short some are
+ * entered. */
+static zlg_status enter_below(memory *m, const char *from, const char *to, zlgi_buf *key,
+                              zlg_error *err)
+{
+    size_t n_from = strlen(from), n_to = strlen(to);
+    const zlgi_map_entry *e = zlgi_map_seek(&m->map, from, ZLGI_MAP_AT);
+    for (; e != NULL && zlgi_map_is_within(e->key, from);
+         e = zlgi_map_seek(&m->map, e->key, ZLGI_MAP_AFTER)) {
+        const char *rest = e->key + n_from;
+        void *old;
+        key->n = 0;
+        ZLGI_TRY(zlgi_buf_append(key, to, n_to, err));
+        ZLGI_TRY(zlgi_buf_append(key, rest, strlen(rest) + 1, err));
+        ZLGI_TRY(zlgi_map_put(&m->map, (const char *)key->data, e->value, &old, err));
+    }
+    return ZLG_OK;
+}
+
+/* With the lock held. */
+static zlg_status move_keys(memory *m, const char *from, const char *to, zlgi_buf *key,
+                            zlg_error *err)
+{
+    const zlgi_map_entry *e = zlgi_map_seek(&m->map, to, ZLGI_MAP_AT);
+    if (zlgi_map_get(&m->map, from) != NULL)
+        return zlgi_fail(err, ZLG_USAGE, "\"%s\" is a key, not a prefix", from);
+    if (e != NULL && zlgi_map_is_within(e->key, to))
+        return zlgi_fail(err, ZLG_EXISTS, "something is at \"%s\" already", to);
+    e = zlgi_map_seek(&m->map, from, ZLGI_MAP_AT);
+    if (e == NULL || !zlgi_map_is_within(e->key, from))
+        return zlgi_store_absent(err);
+    zlg_status status = enter_below(m, from, to, key, err);
+    const char *gone = status == ZLG_OK ? from : to;
+    while (zlgi_map_take_within(&m->map, gone) != NULL)
+        continue;
+    return status;
+}
+
+static zlg_status memory_rename_prefix(zlg_store *store, const char *from, const char *to,
+                                       zlg_error *err)
+{
+    memory *m = (memory *)store;
+    ZLGI_TRY(zlgi_store_check_move(from, to, err));
+    zlgi_buf key;
+    zlgi_buf_init(&key, store->alloc);
+    pthread_rwlock_wrlock(&m->lock);
+    zlg_status status = move_keys(m, from, to, &key, err);
+    pthread_rwlock_unlock(&m->lock);
+    zlgi_buf_reset(&key);
+    return status;
+}
+
+/* Nothing is left here by writers that died: they took the store along. */
+static zlg_status memory_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
+                               zlg_error *err)
+{
+    (void)store;
+    *out_n = 0;
+    return prefix[0] != '\0' ? zlgi_key_check(prefix, err) : ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ listing */
 
 /* Replaces the key in `at` by the next one within the prefix, by "" at the end. */
 static zlg_status next_key(memory *m, const char *prefix, zlgi_map_where where,
@@ -206,10 +310,14 @@ static const zlgi_store_class memory_class = {
     .open = memory_open,
     .read = memory_read,
     .release = memory_release,
-    .put = memory_put,
-    .remove = memory_remove,
+    .begin = memory_begin,
+    .commit = memory_commit,
+    .end = memory_end,
+    .sync = memory_sync,
     .remove_prefix = memory_remove_prefix,
     .list = memory_list,
+    .rename_prefix = memory_rename_prefix,
+    .sweep = memory_sweep,
     .destroy = memory_destroy,
 };
 

@@ -1,5 +1,6 @@
 /*
- * store: what every kind of store shares. The rules for keys, and reading a whole object.
+ * store: what every kind of store shares. The rules for keys, reading a whole object, and
+ * changing one in a transaction of its own.
  *
  * Knows the table of store.h and no kind of store.
  */
@@ -86,6 +87,30 @@ zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlg
     zlg_status status = zlgi_object_get(store, &object, limit, out, err);
     store->class->release(store, &object);
     return zlgi_within(err, status, "key \"%s\"", key);
+}
+
+zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
+                          zlg_promise promise, const zlgi_bytes *parts, int n_parts,
+                          zlg_error *err)
+{
+    zlgi_txn txn = {.change = change, .promise = promise};
+    zlg_status status;
+    do {
+        ZLGI_TRY(store->class->begin(store, key, &txn, err));
+        status = store->class->commit(store, key, &txn, parts, n_parts, err);
+        store->class->end(store, &txn);
+    } while (txn.again);
+    return status;
+}
+
+zlg_status zlgi_store_check_move(const char *from, const char *to, zlg_error *err)
+{
+    ZLGI_TRY(zlgi_key_check(from, err));
+    ZLGI_TRY(zlgi_key_check(to, err));
+    size_t n = strlen(from);
+    if (strncmp(from, to, n) != 0 || to[n] != '/')
+        return ZLG_OK;
+    return zlgi_fail(err, ZLG_USAGE, "\"%s\" lies below \"%s\" itself", to, from);
 }
 
 void zlgi_store_destroy(zlg_store *store)

@@ -79,7 +79,7 @@ typedef struct zlgi_txn {
                                  * gives up: ZLG_CANCELLED. NULL: waits on */
     void *user;
     /* Set by begin. */
-    bool present;       /* there is an object now */
+    bool present;       /* ZLGI_UPDATE: there is an object now */
     zlgi_object object; /* ZLGI_UPDATE and present: open for reading until end */
     /* Set by commit. */
     bool again;
@@ -113,7 +113,8 @@ typedef struct zlgi_store_class {
     zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited,
                        zlg_list_fn each, void *user, zlg_error *err);
     /* Moves all keys below a prefix, which must not be a key, to one where nothing is:
-     * ZLG_EXISTS otherwise. NULL: the store cannot. */
+     * ZLG_EXISTS otherwise; ZLG_NOT_FOUND, with no message, when there are none. NULL: the
+     * store cannot. */
     zlg_status (*rename_prefix)(zlg_store *store, const char *from, const char *to,
                                 zlg_error *err);
     /* Removes what writers that died left behind below a prefix; counts it. */
@@ -141,7 +142,8 @@ zlg_status zlgi_memory_open(const zlgi_alloc *alloc, const zlg_limits *limits,
 /* A store that passes everything on and records each request: for tests. It does not own
  * the inner store. */
 typedef struct zlgi_store_counts {
-    uint64_t n_opens, n_reads, n_bytes_read, n_puts, n_removes, n_lists;
+    uint64_t n_opens, n_reads, n_bytes_read, n_lists;
+    uint64_t n_begins, n_puts, n_removes, n_syncs; /* removes: of prefixes too */
 } zlgi_store_counts;
 zlg_status zlgi_counting_open(const zlgi_alloc *alloc, zlg_store *inner, zlg_store **out,
                               zlg_error *err);
@@ -164,6 +166,8 @@ zlg_status zlgi_object_get(zlg_store *store, zlgi_object *object, uint64_t limit
 zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
                           zlg_promise promise, const zlgi_bytes *parts, int n_parts,
                           zlg_error *err);
+/* May a prefix be moved there? Not below itself. */
+zlg_status zlgi_store_check_move(const char *from, const char *to, zlg_error *err);
 /* Key rules: no empty segment, ".", "..", backslash or NUL; ZLG_NOT_FOUND naming it. */
 zlg_status zlgi_key_check(const char *key, zlg_error *err);
 

@@ -13,11 +13,23 @@ static const zlg_limits test_limits = {
 #undef TEST_LIMIT
 };
 
+static inline zlg_status test_put_parts(zlg_store *store, const char *key,
+                                        const zlgi_bytes *parts, int n_parts,
+                                        zlg_error *err)
+{
+    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, parts, n_parts, err);
+}
+
 static inline zlg_status test_put(zlg_store *store, const char *key, const char *text,
                                   zlg_error *err)
 {
     zlgi_bytes part = {(const uint8_t *)text, strlen(text)};
-    return store->class->put(store, key, &part, 1, err);
+    return test_put_parts(store, key, &part, 1, err);
+}
+
+static inline zlg_status test_remove(zlg_store *store, const char *key, zlg_error *err)
+{
+    return test_put_parts(store, key, NULL, ZLGI_REMOVE, err);
 }
 
 static inline void test_must_put(zlg_store *store, const char *key, const char *text)
