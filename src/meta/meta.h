@@ -69,5 +69,33 @@ zlg_status zlgi_meta_write_array(const zlg_array_spec *spec, const zlg_limits *l
                                  zlgi_buf *out, zlg_error *err);
 zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes,
                                  zlgi_buf *out, zlg_error *err);
+/* Attributes that the caller gives: a JSON object, which holds Python's tokens only where
+ * they are allowed. NULL for none. */
+zlg_status zlgi_meta_parse_attributes(zlgi_arena *arena, const char *text,
+                                      bool python_tokens, const zlg_limits *limits,
+                                      const zlgi_json **out, zlg_error *err);
+
+/* ------------------------------------------------------------------ changing (edit.c)
+ * New trees that share with the old ones all that stays. A member keeps its place; a new
+ * one goes behind the others. */
+zlg_status zlgi_meta_with(zlgi_arena *arena, const zlgi_json *object, const char *name,
+                          const zlgi_json *value, const zlgi_json **out, zlg_error *err);
+typedef struct zlgi_attribute_edit {
+    const zlgi_json *given; /* an object, or NULL */
+    bool replace;           /* given instead of all that there are */
+    const char *const *remove;
+    int n_remove; /* names that go first */
+} zlgi_attribute_edit;
+/* old: an object, or NULL */
+zlg_status zlgi_meta_edit_attributes(zlgi_arena *arena, const zlgi_json *old,
+                                     const zlgi_attribute_edit *edit, const zlgi_json **out,
+                                     zlg_error *err);
+/* The shape that the document of an array states; and the document with another one of the
+ * same rank, UNSUPPORTED when its grid does not reach so far. */
+zlg_status zlgi_meta_shape(const zlgi_json *document, int *out_rank,
+                           int64_t out[ZLG_MAX_RANK], zlg_error *err);
+zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int rank,
+                             const int64_t *shape, const zlg_limits *limits,
+                             const zlgi_json **out, zlg_error *err);
 
 #endif

@@ -12,14 +12,21 @@ zlg_status zlgi_meta_append(zlgi_buf *text, const char *piece, zlg_error *err)
     return zlgi_buf_append(text, piece, strlen(piece), err);
 }
 
-zlg_status zlgi_meta_check_tokens(const zlgi_json *value, const char *what, zlg_error *err)
+zlg_status zlgi_meta_check_tokens(const zlgi_json *value, const char *advice,
+                                  zlg_error *err)
 {
     if (value->type == ZLGI_JSON_NUMBER && strpbrk(value->text, "NI"))
-        return zlgi_fail(err, ZLG_USAGE, "%s holds %s, which is not JSON", what,
-                         value->text);
-    if (value->type == ZLGI_JSON_ARRAY || value->type == ZLGI_JSON_OBJECT)
-        for (const zlgi_json *item = value->items; item; item = item->next)
-            ZLGI_TRY(zlgi_meta_check_tokens(item, what, err));
+        return zlgi_fail(err, ZLG_USAGE, "%s is no JSON%s", value->text, advice);
+    if (value->type != ZLGI_JSON_ARRAY && value->type != ZLGI_JSON_OBJECT)
+        return ZLG_OK;
+    unsigned i = 0;
+    for (const zlgi_json *item = value->items; item; item = item->next, i++) {
+        zlg_status status = zlgi_meta_check_tokens(item, advice, err);
+        if (status != ZLG_OK && value->type == ZLGI_JSON_OBJECT)
+            return zlgi_within(err, status, "\"%.60s\"", item->name);
+        if (status != ZLG_OK)
+            return zlgi_within(err, status, "[%u]", i);
+    }
     return ZLG_OK;
 }
 
@@ -28,9 +35,35 @@ zlg_status zlgi_meta_spec_json(const zlgi_meta_writer *writer, const char *text,
 {
     zlg_status status = zlgi_json_parse(writer->arena, text, strlen(text),
                                         zlgi_meta_depth(writer->limits), out, err);
-    if (status != ZLG_OK)
-        return zlgi_within(err, status, "%s", what);
-    return zlgi_meta_check_tokens(*out, what, err);
+    if (status == ZLG_OK)
+        status = zlgi_meta_check_tokens(*out, "", err);
+    return zlgi_within(err, status, "%s", what);
+}
+
+zlg_status zlgi_meta_parse_attributes(zlgi_arena *arena, const char *text,
+                                      bool python_tokens, const zlg_limits *limits,
+                                      const zlgi_json **out, zlg_error *err)
+{
+    *out = NULL;
+    if (text == NULL)
+        return ZLG_OK;
+    zlg_status status =
+        zlgi_json_parse(arena, text, strlen(text), zlgi_meta_depth(limits), out, err);
+    if (status == ZLG_OK && (*out)->type != ZLGI_JSON_OBJECT)
+        return zlgi_meta_expected(err, "attributes", *out, "an object");
+    if (status == ZLG_OK && !python_tokens)
+        status = zlgi_meta_check_tokens(*out, "; python_tokens allows it", err);
+    return zlgi_within(err, status, "attributes");
+}
+
+zlg_status zlgi_meta_write_attributes(const zlgi_meta_writer *writer, zlg_error *err)
+{
+    const zlgi_json *value;
+    ZLGI_TRY(zlgi_meta_parse_attributes(writer->arena, writer->spec.attributes,
+                                        writer->spec.python_tokens != 0, writer->limits,
+                                        &value, err));
+    return value ? zlgi_json_write(value, 0, writer->text, err)
+                 : zlgi_meta_append(writer->text, "{}", err);
 }
 
 zlg_status zlgi_meta_spec_name(const zlgi_meta_writer *writer, const char *text,
@@ -51,10 +84,10 @@ zlg_status zlgi_meta_spec_name(const zlgi_meta_writer *writer, const char *text,
 zlg_status zlgi_meta_write_lengths(const zlgi_meta_writer *writer, const int64_t *lengths,
                                    int64_t least, const char *what, zlg_error *err)
 {
-    if (lengths == NULL && writer->spec->rank > 0)
+    if (lengths == NULL && writer->spec.rank > 0)
         return zlgi_fail(err, ZLG_USAGE, "%s is missing", what);
     ZLGI_TRY(zlgi_meta_append(writer->text, "[", err));
-    for (int i = 0; i < writer->spec->rank; i++) {
+    for (int i = 0; i < writer->spec.rank; i++) {
         if (lengths[i] < least)
             return zlgi_fail(err, ZLG_USAGE, "%s[%d] is %lld, expected at least %lld", what,
                              i, (long long)lengths[i], (long long)least);
@@ -92,6 +125,7 @@ static zlg_status check_spec(const zlg_array_spec *spec, zlg_error *err)
         ZLGI_TRY(refuse(spec->index_location, "index_location", 2, err));
         ZLGI_TRY(refuse(spec->chunk_grid, "chunk_grid", 2, err));
         ZLGI_TRY(refuse(spec->chunk_key_encoding, "chunk_key_encoding", 2, err));
+        ZLGI_TRY(refuse(spec->target_shard_bytes, "target_shard_bytes", 2, err));
         return refuse(spec->dimension_names, "dimension_names", 2, err);
     }
     if (spec->zarr_format != 0 && spec->zarr_format != 3)
@@ -110,7 +144,7 @@ zlg_status zlgi_meta_write_array(const zlg_array_spec *spec, const zlg_limits *l
     zlgi_arena_init(&arena, out->alloc);
     zlgi_buf_init(&text, out->alloc);
     zlgi_meta_writer writer = {
-        .spec = spec, .limits = limits, .arena = &arena, .text = &text};
+        .spec = *spec, .limits = limits, .arena = &arena, .text = &text};
     zlg_status status = spec->zarr_format == 2 ? zlgi_meta_write_v2(&writer, err)
                                                : zlgi_meta_write_v3(&writer, err);
     if (status == ZLG_OK)

@@ -117,7 +117,7 @@ static zlg_status write_chain(const zlgi_meta_writer *writer, const zlgi_dtype *
 static zlg_status write_shard(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
                               const zlgi_json *codecs, zlg_error *err)
 {
-    const zlg_array_spec *spec = writer->spec;
+    const zlg_array_spec *spec = &writer->spec;
     const char *location = spec->index_location ? spec->index_location : "end";
     if (strcmp(location, "end") != 0 && strcmp(location, "start") != 0)
         return zlgi_fail(err, ZLG_USAGE,
@@ -137,20 +137,31 @@ static zlg_status write_shard(const zlgi_meta_writer *writer, const zlgi_dtype *
                            location);
 }
 
-zlg_status zlgi_meta_write_codecs(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
-                                  zlg_error *err)
+zlg_status zlgi_meta_read_codecs(const zlgi_meta_writer *writer, const zlgi_json **out,
+                                 bool *out_shards, zlg_error *err)
 {
-    const zlg_array_spec *spec = writer->spec;
-    const zlgi_json *codecs = NULL;
-    if (spec->codecs) {
-        ZLGI_TRY(zlgi_meta_spec_json(writer, spec->codecs, "codecs", &codecs, err));
-        ZLGI_TRY(zlgi_meta_check_codecs(codecs, err));
-    }
-    if (spec->chunk_shape && !(codecs && has_sharding(codecs)))
+    const zlg_array_spec *spec = &writer->spec;
+    *out = NULL;
+    *out_shards = false;
+    if (spec->codecs == NULL)
+        return ZLG_OK;
+    ZLGI_TRY(zlgi_meta_spec_json(writer, spec->codecs, "codecs", out, err));
+    ZLGI_TRY(zlgi_meta_check_codecs(*out, err));
+    *out_shards = has_sharding(*out);
+    if (*out_shards && spec->chunk_shape)
+        return zlgi_fail(err, ZLG_USAGE,
+                         "chunk_shape is given, but the codecs make shards of their own");
+    return ZLG_OK;
+}
+
+zlg_status zlgi_meta_write_codecs(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
+                                  const zlgi_json *codecs, zlg_error *err)
+{
+    const zlg_array_spec *spec = &writer->spec;
+    if (spec->chunk_shape)
         return write_shard(writer, dtype, codecs, err);
     if (spec->index_location)
-        return zlgi_fail(err, ZLG_USAGE, "index_location is given, but %s",
-                         spec->chunk_shape ? "the codecs make shards of their own"
-                                           : "no chunk_shape that makes shards");
+        return zlgi_fail(err, ZLG_USAGE,
+                         "index_location is given, but no chunk_shape that makes shards");
     return write_chain(writer, dtype, codecs, err);
 }

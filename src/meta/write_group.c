@@ -24,11 +24,6 @@ zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes,
 {
     if (zarr_format != 2 && zarr_format != 3)
         return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, expected 2 or 3", zarr_format);
-    if (attributes) {
-        if (attributes->type != ZLGI_JSON_OBJECT)
-            return zlgi_meta_expected(err, "attributes", attributes, "an object");
-        ZLGI_TRY(zlgi_meta_check_tokens(attributes, "attributes", err));
-    }
     zlgi_arena arena;
     zlgi_buf text;
     zlgi_arena_init(&arena, out->alloc);

@@ -1,6 +1,5 @@
 /*
- * write_v2.c: the .zarray of a new array. Attributes go to .zattrs by another hand; they
- * are checked here so that a bad spec leaves nothing behind.
+ * write_v2.c: the .zarray of a new array. Attributes go to .zattrs by another hand.
  *
  * Implements "arrays, metadata" of the version 2 specification, for writers. The default
  * compressor does not name its checksum: readers older than the option refuse it.
@@ -15,8 +14,8 @@ static zlg_status read_codecs(const zlgi_meta_writer *writer, const zlgi_json **
     static const char COMPRESSOR[] = "{\"id\":\"zstd\",\"level\":0}";
     const zlgi_json *codecs = NULL, *filters = NULL, *compressor = NULL;
     *out_filters = *out_compressor = NULL;
-    if (writer->spec->codecs) {
-        ZLGI_TRY(zlgi_meta_spec_json(writer, writer->spec->codecs, "codecs", &codecs, err));
+    if (writer->spec.codecs) {
+        ZLGI_TRY(zlgi_meta_spec_json(writer, writer->spec.codecs, "codecs", &codecs, err));
         if (codecs->type != ZLGI_JSON_OBJECT)
             return zlgi_meta_expected(err, "codecs", codecs,
                                       "an object with filters and compressor");
@@ -35,7 +34,7 @@ static zlg_status read_codecs(const zlgi_meta_writer *writer, const zlgi_json **
 static zlg_status write_fill(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
                              zlg_error *err)
 {
-    const char *text = writer->spec->fill_value;
+    const char *text = writer->spec.fill_value;
     const zlgi_json *value;
     zlgi_fill fill;
     if (text) {
@@ -66,27 +65,14 @@ static zlg_status check_choice(const char *value, const char *name, const char *
     return ZLG_OK;
 }
 
-static zlg_status check_attributes(const zlgi_meta_writer *writer, zlg_error *err)
+zlg_status zlgi_meta_write_v2(zlgi_meta_writer *writer, zlg_error *err)
 {
-    const zlgi_json *value;
-    if (writer->spec->attributes == NULL)
-        return ZLG_OK;
-    ZLGI_TRY(
-        zlgi_meta_spec_json(writer, writer->spec->attributes, "attributes", &value, err));
-    if (value->type != ZLGI_JSON_OBJECT)
-        return zlgi_meta_expected(err, "attributes", value, "an object");
-    return ZLG_OK;
-}
-
-zlg_status zlgi_meta_write_v2(const zlgi_meta_writer *writer, zlg_error *err)
-{
-    const zlg_array_spec *spec = writer->spec;
+    const zlg_array_spec *spec = &writer->spec;
     zlgi_buf *text = writer->text;
     const char *order = spec->order ? spec->order : "C";
     const char *separator = spec->separator ? spec->separator : ".";
     ZLGI_TRY(check_choice(order, "order", "C", "F", err));
     ZLGI_TRY(check_choice(separator, "separator", ".", "/", err));
-    ZLGI_TRY(check_attributes(writer, err));
     const zlgi_json *type, *filters, *compressor;
     const zlgi_dtype *dtype;
     ZLGI_TRY(read_codecs(writer, &filters, &compressor, err));
@@ -96,6 +82,7 @@ zlg_status zlgi_meta_write_v2(const zlgi_meta_writer *writer, zlg_error *err)
 
     ZLGI_TRY(zlgi_meta_append(text, "{\"zarr_format\":2,\"shape\":", err));
     ZLGI_TRY(zlgi_meta_write_lengths(writer, spec->shape, 0, "shape", err));
+    ZLGI_TRY(zlgi_meta_settle_shapes(writer, dtype, false, err));
     ZLGI_TRY(zlgi_meta_append(text, ",\"chunks\":", err));
     ZLGI_TRY(zlgi_meta_write_lengths(writer, spec->object_shape, 1, "object_shape", err));
     ZLGI_TRY(write_or_null(writer, "dtype", type, err));

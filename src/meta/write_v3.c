@@ -8,7 +8,7 @@
 
 static zlg_status write_grid(const zlgi_meta_writer *writer, zlg_error *err)
 {
-    const zlg_array_spec *spec = writer->spec;
+    const zlg_array_spec *spec = &writer->spec;
     if (spec->chunk_grid == NULL) {
         ZLGI_TRY(zlgi_meta_append(
             writer->text,
@@ -33,7 +33,7 @@ static zlg_status write_grid(const zlgi_meta_writer *writer, zlg_error *err)
 static zlg_status write_key_encoding(const zlgi_meta_writer *writer, zlg_error *err)
 {
     zlgi_key_encoding encoding = {.style = ZLGI_KEY_DEFAULT, .separator = '/'};
-    const char *text = writer->spec->chunk_key_encoding;
+    const char *text = writer->spec.chunk_key_encoding;
     if (text) {
         const zlgi_json *value;
         ZLGI_TRY(zlgi_meta_spec_name(writer, text, "chunk_key_encoding", &value, err));
@@ -47,7 +47,7 @@ static zlg_status write_key_encoding(const zlgi_meta_writer *writer, zlg_error *
 static zlg_status write_fill(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
                              zlg_error *err)
 {
-    const char *text = writer->spec->fill_value;
+    const char *text = writer->spec.fill_value;
     const zlgi_json *value;
     zlgi_fill fill;
     if (text) {
@@ -59,25 +59,13 @@ static zlg_status write_fill(const zlgi_meta_writer *writer, const zlgi_dtype *d
     return zlgi_fill_write_v3(dtype, fill.data, fill.n, writer->text, err);
 }
 
-static zlg_status write_attributes(const zlgi_meta_writer *writer, zlg_error *err)
-{
-    if (writer->spec->attributes == NULL)
-        return zlgi_meta_append(writer->text, "{}", err);
-    const zlgi_json *value;
-    ZLGI_TRY(
-        zlgi_meta_spec_json(writer, writer->spec->attributes, "attributes", &value, err));
-    if (value->type != ZLGI_JSON_OBJECT)
-        return zlgi_meta_expected(err, "attributes", value, "an object");
-    return zlgi_json_write(value, 0, writer->text, err);
-}
-
 static zlg_status write_dimension_names(const zlgi_meta_writer *writer, zlg_error *err)
 {
-    const char *const *names = writer->spec->dimension_names;
+    const char *const *names = writer->spec.dimension_names;
     if (names == NULL)
         return ZLG_OK;
     ZLGI_TRY(zlgi_meta_append(writer->text, ",\"dimension_names\":[", err));
-    for (int i = 0; i < writer->spec->rank; i++) {
+    for (int i = 0; i < writer->spec.rank; i++) {
         if (i > 0)
             ZLGI_TRY(zlgi_meta_append(writer->text, ",", err));
         if (names[i] == NULL) {
@@ -92,12 +80,13 @@ static zlg_status write_dimension_names(const zlgi_meta_writer *writer, zlg_erro
     return zlgi_meta_append(writer->text, "]", err);
 }
 
-zlg_status zlgi_meta_write_v3(const zlgi_meta_writer *writer, zlg_error *err)
+zlg_status zlgi_meta_write_v3(zlgi_meta_writer *writer, zlg_error *err)
 {
-    const zlg_array_spec *spec = writer->spec;
+    const zlg_array_spec *spec = &writer->spec;
     zlgi_buf *text = writer->text;
-    const zlgi_json *type;
+    const zlgi_json *type, *codecs;
     const zlgi_dtype *dtype;
+    bool shards;
     ZLGI_TRY(zlgi_meta_spec_name(writer, spec->data_type, "data_type", &type, err));
     ZLGI_TRY(zlgi_dtype_parse_v3(writer->arena, type, &dtype, err));
 
@@ -106,6 +95,8 @@ zlg_status zlgi_meta_write_v3(const zlgi_meta_writer *writer, zlg_error *err)
     ZLGI_TRY(zlgi_meta_write_lengths(writer, spec->shape, 0, "shape", err));
     ZLGI_TRY(zlgi_meta_append(text, ",\"data_type\":", err));
     ZLGI_TRY(zlgi_dtype_write_v3(dtype, text, err));
+    ZLGI_TRY(zlgi_meta_read_codecs(writer, &codecs, &shards, err));
+    ZLGI_TRY(zlgi_meta_settle_shapes(writer, dtype, shards, err));
     ZLGI_TRY(zlgi_meta_append(text, ",\"chunk_grid\":", err));
     ZLGI_TRY(write_grid(writer, err));
     ZLGI_TRY(zlgi_meta_append(text, ",\"chunk_key_encoding\":", err));
@@ -113,9 +104,9 @@ zlg_status zlgi_meta_write_v3(const zlgi_meta_writer *writer, zlg_error *err)
     ZLGI_TRY(zlgi_meta_append(text, ",\"fill_value\":", err));
     ZLGI_TRY(write_fill(writer, dtype, err));
     ZLGI_TRY(zlgi_meta_append(text, ",\"codecs\":", err));
-    ZLGI_TRY(zlgi_meta_write_codecs(writer, dtype, err));
+    ZLGI_TRY(zlgi_meta_write_codecs(writer, dtype, codecs, err));
     ZLGI_TRY(zlgi_meta_append(text, ",\"attributes\":", err));
-    ZLGI_TRY(write_attributes(writer, err));
+    ZLGI_TRY(zlgi_meta_write_attributes(writer, err));
     ZLGI_TRY(write_dimension_names(writer, err));
     return zlgi_meta_append(text, "}", err);
 }

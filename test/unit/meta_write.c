@@ -59,8 +59,9 @@ static void check_bad(const zlg_array_spec *spec, zlg_status expected, const cha
 #define BYTES "{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}"
 #define ZSTD "{\"name\": \"zstd\", \"configuration\": {\"level\": 0, \"checksum\": false}}"
 #define INDEX_CODECS "[" BYTES ", {\"name\": \"crc32c\"}]"
-#define SHARD(inner, location)                                                             \
-    "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": [2, 4], "      \
+#define SHARD(inner, location) SHARD_OF("[2, 4]", inner, location)
+#define SHARD_OF(shape, inner, location)                                                   \
+    "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": " shape ", "   \
     "\"codecs\": [" inner "], \"index_codecs\": " INDEX_CODECS                             \
     ", \"index_location\": \"" location "\"}}]"
 
@@ -135,11 +136,72 @@ static void test_shards_of_the_caller_are_completed(void **state)
 {
     (void)state;
     zlg_array_spec spec = v3_spec("int16");
-    spec.chunk_shape = INNER;
     spec.codecs = "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": "
                   "[2, 4], \"codecs\": [" BYTES ", \"crc32c\"], \"index_codecs\": [" BYTES
                   ", \"crc32c\"]}}]";
     check_member(&spec, "codecs", SHARD(BYTES ", {\"name\": \"crc32c\"}", "end"));
+    spec.chunk_shape = INNER;
+    check_bad(&spec, ZLG_USAGE, "the codecs make shards of their own");
+    spec.chunk_shape = NULL;
+    spec.object_shape = NULL;
+    check_bad(&spec, ZLG_USAGE, "object_shape is missing: the codecs make shards");
+}
+
+static void test_shapes_are_chosen(void **state)
+{
+    (void)state;
+    zlg_array_spec spec = v3_spec("int16");
+    spec.object_shape = NULL;
+    check_member(&spec, "chunk_grid",
+                 "{\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [10, 7]}}");
+    spec.target_chunk_bytes = 40;
+    check_member(&spec, "chunk_grid",
+                 "{\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [5, 4]}}");
+    spec.target_chunk_bytes = 16;
+    spec.target_shard_bytes = 64;
+    check_member(&spec, "chunk_grid",
+                 "{\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [6, 4]}}");
+    check_member(&spec, "codecs", SHARD_OF("[3, 2]", BYTES ", " ZSTD, "end"));
+    spec.target_chunk_bytes = 0;
+    spec.chunk_shape = INNER;
+    check_member(&spec, "chunk_grid",
+                 "{\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [8, 4]}}");
+    check_member(&spec, "codecs", SHARD(BYTES ", " ZSTD, "end"));
+    spec = v2_spec("<i2");
+    spec.object_shape = NULL;
+    spec.target_chunk_bytes = 40;
+    check_member(&spec, "chunks", "[5, 4]");
+}
+
+static void test_targets_without_sense(void **state)
+{
+    (void)state;
+    const zlg_array_spec good = v3_spec("int16");
+    zlg_array_spec spec = good;
+    spec.target_chunk_bytes = 100;
+    check_bad(&spec, ZLG_USAGE, "target_chunk_bytes is given, but object_shape is too");
+    spec = good, spec.target_shard_bytes = 100;
+    check_bad(&spec, ZLG_USAGE, "target_shard_bytes is given, but object_shape is too");
+    spec = good, spec.object_shape = NULL, spec.target_chunk_bytes = -1;
+    check_bad(&spec, ZLG_USAGE, "target_chunk_bytes is -1");
+    spec = good, spec.object_shape = NULL, spec.target_shard_bytes = -2;
+    check_bad(&spec, ZLG_USAGE, "target_shard_bytes is -2");
+    spec = good, spec.object_shape = NULL, spec.target_shard_bytes = 99;
+    check_bad(&spec, ZLG_USAGE, "target_shard_bytes is 99, less than the 1048576");
+    spec.target_chunk_bytes = 100;
+    check_bad(&spec, ZLG_USAGE, "target_shard_bytes is 99, less than the 100");
+    spec = good, spec.object_shape = NULL, spec.chunk_shape = INNER;
+    check_bad(&spec, ZLG_USAGE, "object_shape is missing: chunk_shape makes shards");
+    spec.target_shard_bytes = 15;
+    check_bad(&spec, ZLG_USAGE, "less than one inner chunk has");
+    spec.target_shard_bytes = 100, spec.target_chunk_bytes = 8;
+    check_bad(&spec, ZLG_USAGE, "target_chunk_bytes is given, but chunk_shape is too");
+    spec = good, spec.object_shape = NULL, spec.target_chunk_bytes = 8;
+    spec.chunk_grid =
+        "{\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [4, 4]}}";
+    check_bad(&spec, ZLG_USAGE, "target_chunk_bytes is given, but chunk_grid is too");
+    spec = v2_spec("<i2"), spec.object_shape = NULL, spec.target_shard_bytes = 1 << 20;
+    check_bad(&spec, ZLG_USAGE, "version 2 arrays have no target_shard_bytes");
 }
 
 static void test_options_of_version_3(void **state)
@@ -202,8 +264,6 @@ static void test_bad_specs_of_version_3(void **state)
     check_bad(&spec, ZLG_USAGE, "shape is missing");
     spec = good, spec.shape = (const int64_t[]){10, -7};
     check_bad(&spec, ZLG_USAGE, "shape[1] is -7");
-    spec = good, spec.object_shape = NULL;
-    check_bad(&spec, ZLG_USAGE, "object_shape is missing");
     spec = good, spec.object_shape = (const int64_t[]){0, 7};
     check_bad(&spec, ZLG_USAGE, "object_shape[0] is 0");
     spec = good, spec.chunk_shape = (const int64_t[]){2, 0};
@@ -219,7 +279,7 @@ static void test_bad_specs_of_version_3(void **state)
     spec = good, spec.fill_value = "1.5";
     check_bad(&spec, ZLG_METADATA, "found 1.5");
     spec = good, spec.fill_value = "NaN";
-    check_bad(&spec, ZLG_USAGE, "fill_value holds NaN");
+    check_bad(&spec, ZLG_USAGE, "fill_value: NaN is no JSON");
     spec = good, spec.codecs = "[]";
     check_bad(&spec, ZLG_METADATA, "codecs is an empty list");
     spec = good, spec.codecs = "bytes";
@@ -239,7 +299,11 @@ static void test_bad_specs_of_version_3(void **state)
     spec = good, spec.attributes = "[1]";
     check_bad(&spec, ZLG_METADATA, "attributes is a list");
     spec = good, spec.attributes = "{\"a\": [{\"b\": -Infinity}]}";
-    check_bad(&spec, ZLG_USAGE, "attributes holds -Infinity");
+    check_bad(
+        &spec, ZLG_USAGE,
+        "attributes: \"a\": [0]: \"b\": -Infinity is no JSON; python_tokens allows it");
+    spec.python_tokens = 1;
+    check_member(&spec, "attributes", spec.attributes);
     spec = good, spec.dimension_names = (const char *const[]){"x", "\xff"};
     check_bad(&spec, ZLG_USAGE, "dimension_names[1] is not UTF-8");
     spec = good, spec.order = "C";
@@ -316,8 +380,6 @@ static void test_bad_specs_of_version_2(void **state)
     check_bad(&spec, ZLG_METADATA, "unknown member \"codecs\"");
     spec = good, spec.codecs = "{\"compressor\": \"zlib\"}";
     check_bad(&spec, ZLG_METADATA, "compressor is \"zlib\"");
-    spec = good, spec.attributes = "{\"a\": NaN}";
-    check_bad(&spec, ZLG_USAGE, "attributes holds NaN");
 }
 
 static void check_group(int zarr_format, const zlgi_json *attributes, const char *expected)
@@ -345,11 +407,31 @@ static void test_groups(void **state)
     zlgi_buf_init(&out, &zlgi_default_alloc);
     check_refused(zlgi_meta_write_group(1, NULL, &out, &error), ZLG_USAGE,
                   "zarr_format is 1");
-    check_refused(zlgi_meta_write_group(3, parse("[NaN]"), &out, &error), ZLG_METADATA,
-                  "attributes is a list");
-    check_refused(zlgi_meta_write_group(2, parse("{\"a\": NaN}"), &out, &error), ZLG_USAGE,
-                  "attributes holds NaN");
     zlgi_buf_reset(&out);
+}
+
+static void test_given_attributes(void **state)
+{
+    (void)state;
+    const zlgi_json *out;
+    assert_int_equal(zlgi_meta_parse_attributes(&arena, NULL, false, &LIMITS, &out, &error),
+                     ZLG_OK);
+    assert_null(out);
+    check_refused(zlgi_meta_parse_attributes(&arena, "[1]", false, &LIMITS, &out, &error),
+                  ZLG_METADATA, "attributes is a list");
+    check_refused(zlgi_meta_parse_attributes(&arena, "{", true, &LIMITS, &out, &error),
+                  ZLG_METADATA, "attributes: JSON: the document ends at byte 1");
+    check_refused(zlgi_meta_parse_attributes(&arena, "{\"a\": NaN, \"b\": 1}", false,
+                                             &LIMITS, &out, &error),
+                  ZLG_USAGE, "attributes: \"a\": NaN is no JSON; python_tokens allows it");
+    assert_int_equal(zlgi_meta_parse_attributes(&arena, "{\"N\": \"NaN\", \"I\": 1e5}",
+                                                false, &LIMITS, &out, &error),
+                     ZLG_OK);
+    assert_int_equal(zlgi_meta_parse_attributes(&arena,
+                                                "{\"a\": [Infinity, -Infinity, NaN]}", true,
+                                                &LIMITS, &out, &error),
+                     ZLG_OK);
+    assert_string_equal(zlgi_json_get(out, "a")->items->text, "Infinity");
 }
 
 /* Whatever allocation fails, the error says so and nothing is lost. */
@@ -386,6 +468,8 @@ int main(void)
         meta_test(test_shards),
         meta_test(test_codecs_of_the_caller),
         meta_test(test_shards_of_the_caller_are_completed),
+        meta_test(test_shapes_are_chosen),
+        meta_test(test_targets_without_sense),
         meta_test(test_options_of_version_3),
         meta_test(test_fill_values_are_canonical),
         meta_test(test_rank_0),
@@ -394,6 +478,7 @@ int main(void)
         meta_test(test_objects_of_version_2),
         meta_test(test_bad_specs_of_version_2),
         meta_test(test_groups),
+        meta_test(test_given_attributes),
         meta_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
