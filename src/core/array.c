@@ -13,6 +13,7 @@ zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out,
         return zlgi_no_memory(err, sizeof *array);
     array->n_refs = 1;
     array->store = store;
+    array->promise = ZLG_VISIBLE;
     zlgi_store_ref(store);
     zlgi_arena_init(&array->arena, store->alloc);
     array->path = zlgi_arena_text(&array->arena, path, strlen(path));
@@ -123,6 +124,17 @@ zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documen
     return set_fill(array, err);
 }
 
+zlg_status zlgi_array_within(const zlg_array *array, zlg_status status, zlg_error *err)
+{
+    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
+}
+
+void zlgi_array_set_defaults(zlg_array *array, zlg_promise promise, bool keep_empty)
+{
+    array->promise = promise ? promise : ZLG_VISIBLE;
+    array->keep_empty = keep_empty;
+}
+
 static zlg_status open_into(zlg_array *array, int zarr_format, zlg_error *err)
 {
     zlgi_node_documents documents;
@@ -135,23 +147,40 @@ static zlg_status open_into(zlg_array *array, int zarr_format, zlg_error *err)
     return zlgi_array_build(array, &documents, false, err);
 }
 
+zlg_status zlgi_array_open(zlg_store *store, const char *path,
+                           const zlg_open_options *options, zlg_array **out, zlg_error *err)
+{
+    zlg_array *array;
+    *out = NULL;
+    ZLGI_TRY(zlgi_array_new(store, path, &array, err));
+    zlgi_array_set_defaults(array, options->promise, options->keep_empty != 0);
+    zlg_status status = open_into(array, options->zarr_format, err);
+    if (status == ZLG_OK)
+        *out = array;
+    else
+        zlg_array_close(array);
+    return status;
+}
+
 zlg_status zlg_array_open(zlg_store *store, const char *path, const zlg_open_options *given,
                           zlg_array **out, zlg_error *err)
 {
-    zlg_array *array;
     zlg_open_options options;
     *out = NULL;
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
-    ZLGI_TRY(zlgi_array_new(store, path, &array, err));
-    zlg_status status = open_into(array, options.zarr_format, err);
-    if (status == ZLG_OK) {
-        *out = array;
-        return ZLG_OK;
-    }
-    zlgi_within(err, status, "%s: array %s", store->label, *path ? path : "/");
-    zlg_array_close(array);
-    return status;
+    zlg_status status = zlgi_array_open(store, path, &options, out, err);
+    return zlgi_within(err, status, "%s: array %s", store->label, *path ? path : "/");
+}
+
+/* The version is that of the handle: another one may lie at the same path. */
+zlg_status zlg_array_refresh(zlg_array *array, zlg_array **out, zlg_error *err)
+{
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
+    options.zarr_format = array->meta.zarr_format;
+    options.promise = array->promise;
+    options.keep_empty = array->keep_empty;
+    return zlg_array_open(array->store, array->path, &options, out, err);
 }
 
 /* ------------------------------------------------------------------ facts */

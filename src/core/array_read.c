@@ -15,11 +15,6 @@ zlg_status zlg_selection_shape(const zlg_array *array, const zlg_selection *sele
     return zlgi_selection_shape(&array->source.grid, selection, out_rank, out_shape, err);
 }
 
-static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_error *err)
-{
-    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
-}
-
 static zlg_status check_fixed(const zlg_array *array, zlg_error *err)
 {
     if (zlgi_dtype_is_varlen(array->meta.dtype))
@@ -53,11 +48,11 @@ static zlg_status read_list(zlgi_engine *engine, zlgi_request *requests,
         if (status == ZLG_OK && reads[i].array->store->ctx != reads[0].array->store->ctx)
             status = zlgi_fail(err, ZLG_USAGE, "it belongs to another context");
         if (status != ZLG_OK)
-            return within_array(reads[i].array, status, err);
+            return zlgi_array_within(reads[i].array, status, err);
         requests[i] = request_of(&reads[i]);
     }
     zlg_status status = zlgi_engine_read(engine, requests, n, call, err);
-    return n == 1 ? within_array(reads[0].array, status, err) : status;
+    return n == 1 ? zlgi_array_within(reads[0].array, status, err) : status;
 }
 
 zlg_status zlg_read_many(const zlg_read *reads, size_t n_reads, const zlg_call *given,
@@ -92,11 +87,11 @@ zlg_status zlg_array_read_varlen(zlg_array *array, const zlg_selection *selectio
         zlg_status status = zlgi_fail(err, ZLG_USAGE,
                                       "elements of fixed size are read with "
                                       "zlg_array_read");
-        return within_array(array, status, err);
+        return zlgi_array_within(array, status, err);
     }
     zlgi_request request = {.source = &array->source, .selection = selection};
     zlg_status status =
         zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out, &call, err);
     out->ctx = array->store->ctx;
-    return within_array(array, status, err);
+    return zlgi_array_within(array, status, err);
 }

@@ -91,26 +91,13 @@ zlg_status zlgi_document_text(zlg_ctx *ctx, const zlgi_json *document,
 {
     if (!attributes)
         return zlgi_json_text(ctx, document, 2, out, err);
-    /* A copy of the object's first level with one member more. */
     zlgi_arena arena;
+    const zlgi_json *whole;
     zlgi_arena_init(&arena, &ctx->alloc);
-    size_t n_bytes = (document->n_items + 1) * sizeof(zlgi_json);
-    zlgi_json *members = zlgi_arena_get(&arena, n_bytes);
-    zlg_status status = members ? ZLG_OK : zlgi_no_memory(err, n_bytes);
-    if (members) {
-        uint32_t n = 0;
-        for (const zlgi_json *item = document->items; item; item = item->next)
-            members[n++] = *item;
-        members[n] = *attributes;
-        members[n].name = "attributes";
-        members[n++].n_name = 10;
-        for (uint32_t i = 0; i < n; i++)
-            members[i].next = i + 1 < n ? &members[i + 1] : NULL;
-        zlgi_json object = *document;
-        object.items = members;
-        object.n_items = n;
-        status = zlgi_json_text(ctx, &object, 2, out, err);
-    }
+    zlg_status status =
+        zlgi_meta_with(&arena, document, "attributes", attributes, &whole, err);
+    if (status == ZLG_OK)
+        status = zlgi_json_text(ctx, whole, 2, out, err);
     zlgi_arena_reset(&arena);
     return status;
 }

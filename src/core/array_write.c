@@ -3,18 +3,11 @@
  */
 #include "core/core.h"
 
-static zlg_status within_array(const zlg_array *array, zlg_status status, zlg_error *err)
-{
-    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
-}
-
 static zlg_status check_write(const zlg_write *write, zlg_error *err)
 {
     const zlg_array *array = write->array;
     bool varlen = zlgi_dtype_is_varlen(array->meta.dtype);
-    if (!(array->store->class->capabilities & ZLGI_STORE_WRITE))
-        return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot be written",
-                         array->store->class->kind);
+    ZLGI_TRY(zlgi_store_needs(array->store, ZLGI_STORE_WRITE, "be written", err));
     if (varlen != (write->source.offsets != NULL))
         return zlgi_fail(err, ZLG_USAGE, "elements of %s size are written %s offsets",
                          varlen ? "variable" : "fixed", varlen ? "with" : "without");
@@ -68,12 +61,11 @@ static zlg_status make_request(const zlg_write *write, zlgi_arena *arena, zlgi_r
 }
 
 /* What the call leaves open is as the first array was opened. */
-static zlg_status settle_call(const zlg_array *array, const zlg_call *given, zlg_call *call,
-                              zlg_error *err)
+zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *call,
+                            zlg_error *err)
 {
     ZLGI_TRY(zlgi_call_read(given, call, err));
-    if (call->promise < ZLG_PROMISE_DEFAULT || call->promise > ZLG_VERIFIED)
-        return zlgi_fail(err, ZLG_USAGE, "promise %d is none", (int)call->promise);
+    ZLGI_TRY(zlgi_promise_check(call->promise, err));
     if (call->promise == ZLG_PROMISE_DEFAULT)
         call->promise = array->promise;
     if (call->keep_empty == 0)
@@ -93,10 +85,10 @@ static zlg_status write_list(const zlg_write *writes, size_t n, const zlg_call *
         if (status == ZLG_OK && &writes[i].array->store->ctx->engine != engine)
             status = zlgi_fail(err, ZLG_USAGE, "it belongs to another context");
         if (status != ZLG_OK)
-            return within_array(writes[i].array, status, err);
+            return zlgi_array_within(writes[i].array, status, err);
     }
     zlg_status status = zlgi_engine_write(engine, requests, n, call, err);
-    return n == 1 ? within_array(writes[0].array, status, err) : status;
+    return n == 1 ? zlgi_array_within(writes[0].array, status, err) : status;
 }
 
 zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes, const zlg_call *given,
@@ -106,9 +98,24 @@ zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes, const zlg_ca
     zlgi_arena arena;
     if (n_writes == 0)
         return ZLG_OK;
-    ZLGI_TRY(settle_call(writes[0].array, given, &call, err));
+    if (n_writes > UINT32_MAX)
+        return zlgi_fail(err, ZLG_LIMIT, "%zu writes in one call", n_writes);
+    ZLGI_TRY(zlgi_call_settle(writes[0].array, given, &call, err));
     zlgi_arena_init(&arena, writes[0].array->store->alloc);
     zlg_status status = write_list(writes, n_writes, &call, &arena, err);
+    zlgi_arena_reset(&arena);
+    return status;
+}
+
+zlg_status zlgi_array_write(const zlg_write *write, const zlg_call *call, zlg_error *err)
+{
+    zlg_store *store = write->array->store;
+    zlgi_request request;
+    zlgi_arena arena;
+    zlgi_arena_init(&arena, store->alloc);
+    zlg_status status = make_request(write, &arena, &request, err);
+    if (status == ZLG_OK)
+        status = zlgi_engine_write(&store->ctx->engine, &request, 1, call, err);
     zlgi_arena_reset(&arena);
     return status;
 }
@@ -135,15 +142,12 @@ zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
                             .memory = (uint8_t *)(uintptr_t)memory,
                             .strides = still};
     zlg_call call;
-    ZLGI_TRY(settle_call(array, given, &call, err));
-    zlg_status status = ZLG_OK;
-    if (!(array->store->class->capabilities & ZLGI_STORE_WRITE))
-        status = zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot be written",
-                           array->store->class->kind);
-    else if (element && !varlen && n_bytes != source->item)
+    ZLGI_TRY(zlgi_call_settle(array, given, &call, err));
+    zlg_status status = zlgi_store_needs(array->store, ZLGI_STORE_WRITE, "be written", err);
+    if (status == ZLG_OK && element && !varlen && n_bytes != source->item)
         status = zlgi_fail(err, ZLG_USAGE, "an element of %zu bytes, not %zu", n_bytes,
                            source->item);
-    else
+    if (status == ZLG_OK)
         status = zlgi_engine_write(&array->store->ctx->engine, &request, 1, &call, err);
-    return within_array(array, status, err);
+    return zlgi_array_within(array, status, err);
 }

@@ -9,8 +9,45 @@
 #ifndef ZLGI_CORE_H
 #define ZLGI_CORE_H
 
+#include <pthread.h>
+
 #include "engine/engine.h"
 #include "meta/meta.h"
+
+/* ------------------------------------------------------------------ patience (patience.c)
+ * How long the caller of a call waits. */
+typedef struct zlgi_patience {
+    const zlg_call *call;
+    uint64_t deadline_ns, poll_ns;
+} zlgi_patience;
+void zlgi_patience_init(zlgi_patience *patience, const zlg_call *call);
+/* CANCELLED when it is at its end. */
+zlg_status zlgi_patience_check(zlgi_patience *patience, zlg_error *err);
+int zlgi_patience_waiting(void *patience); /* for transactions */
+/* The call with the time that is left. */
+zlg_call zlgi_patience_rest(const zlgi_patience *patience);
+
+/* ------------------------------------------------------------------ turns (turn.c)
+ * Those who change the shape of one array in this process come one after the other. */
+typedef struct zlgi_turn {
+    const zlg_store *store;
+    const char *path;
+    struct zlgi_turn *next;
+} zlgi_turn;
+typedef struct zlgi_turns {
+    bool is_ready;
+    zlgi_fork_mark mark;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    zlgi_turn *first; /* those that are taken */
+} zlgi_turns;
+bool zlgi_turns_init(zlgi_turns *turns);
+void zlgi_turns_reset(zlgi_turns *turns);
+zlg_status zlgi_turn_take(zlgi_turns *turns, zlgi_turn *turn, zlgi_patience *patience,
+                          zlg_error *err);
+void zlgi_turn_give(zlgi_turns *turns, zlgi_turn *turn);
+
+/* ------------------------------------------------------------------ handles */
 
 struct zlg_ctx {
     zlgi_alloc alloc;
@@ -18,6 +55,7 @@ struct zlg_ctx {
     int n_refs;             /* atomic */
     uint64_t next_store_id; /* atomic */
     zlgi_engine engine;
+    zlgi_turns turns;
 };
 
 void zlgi_ctx_ref(zlg_ctx *ctx);
@@ -72,6 +110,9 @@ typedef struct zlgi_node_documents {
 /* node.c: from the store. kind is ZLG_NODE_NONE when there is nothing. */
 zlg_status zlgi_node_load(zlg_store *store, const char *path, int zarr_format,
                           zlgi_arena *arena, zlgi_node_documents *out, zlg_error *err);
+/* One document; NOT_FOUND without a message when there is none. */
+zlg_status zlgi_document_get(zlg_store *store, const char *path, const char *name,
+                             zlgi_arena *arena, const zlgi_json **out, zlg_error *err);
 /* hierarchy.c: from consolidated metadata; path relative to the store. */
 zlg_status zlgi_hierarchy_find(const zlgi_hierarchy *hierarchy, const char *path,
                                zlgi_node_documents *out, zlg_error *err);
@@ -81,6 +122,12 @@ void zlgi_hierarchy_unref(zlgi_hierarchy *hierarchy);
 /* array.c: builds the array from its documents, which lie in array->arena. */
 zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documents,
                             bool writing, zlg_error *err);
+/* Options have been read, the path checked; the error does not name it. */
+zlg_status zlgi_array_open(zlg_store *store, const char *path,
+                           const zlg_open_options *options, zlg_array **out,
+                           zlg_error *err);
+/* What writes go by that ask for nothing; a promise of 0 is the usual one. */
+void zlgi_array_set_defaults(zlg_array *array, zlg_promise promise, bool keep_empty);
 /* An array or group with its arena and path; nothing else. */
 zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out,
                           zlg_error *err);
@@ -94,17 +141,98 @@ zlg_status zlgi_group_build(zlg_group *group, const zlgi_node_documents *documen
  * was not started from its macro. */
 zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
                              size_t n_room, zlg_error *err);
+zlg_status zlgi_promise_check(zlg_promise promise, zlg_error *err);
 /* node.c: the same, and a version that there is. */
 zlg_status zlgi_open_options_read(const zlg_open_options *given, zlg_open_options *room,
                                   zlg_error *err);
+/* node_edit.c: the same, and what else is true of all who edit nodes. */
+zlg_status zlgi_edit_options_read(const zlg_store *store, const char *path,
+                                  const zlg_edit_options *given, zlg_edit_options *room,
+                                  zlg_error *err);
 /* array_read.c */
 zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err);
+/* array_write.c: the same of a write: what is left open is as the array was opened. */
+zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *room,
+                            zlg_error *err);
+/* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
+zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
+                            zlg_error *err);
+/* array.c: "array a/b: ..." */
+zlg_status zlgi_array_within(const zlg_array *array, zlg_status status, zlg_error *err);
 
 /* A key below a path: "path/name", or "name" for the root. */
 enum { ZLGI_NAME_MAX = 4096 };
 zlg_status zlgi_join(const char *path, const char *name, char out[ZLGI_NAME_MAX],
                      zlg_error *err);
-/* A document, with the attributes of version 2 (or NULL) as a member. */
+/* ------------------------------------------------------------------ changes
+ *
+ * document.c: a document of a node is put, or with text NULL removed. */
+zlg_status zlgi_document_put(zlg_store *store, const char *path, const char *name,
+                             zlgi_change change, zlg_promise promise, const zlgi_buf *text,
+                             zlg_error *err);
+typedef struct zlgi_document_edit {
+    const char *path, *name; /* of the node; of the document */
+    zlg_promise promise;     /* 0: VISIBLE */
+    zlgi_patience *patience; /* NULL: has no end */
+    /* Is given the document as it is, or NULL when there is none, and writes the new one;
+     * when it writes nothing, the document stays. What it puts into the arena lives until
+     * the call is over. Nobody else changes the document meanwhile; or somebody does, then
+     * nothing is stored and this is called again. */
+    zlg_status (*change)(void *user, const zlgi_json *document, zlgi_arena *arena,
+                         zlgi_buf *out, zlg_error *err);
+    void (*undo)(void *user); /* what was changed could not be stored; or NULL */
+    void *user;
+} zlgi_document_edit;
+zlg_status zlgi_document_change(zlg_store *store, const zlgi_document_edit *edit,
+                                zlg_error *err);
+
+/* room.c: what lies at a path; is there room for a node; the groups above it, which are
+ * made when missing, unless zarr_format is 0. */
+zlg_status zlgi_kind_at(zlg_store *store, const char *path, int zarr_format, zlg_node *out,
+                        zlg_error *err);
+/* The version of the node that lies there: NOT_FOUND when none does. */
+zlg_status zlgi_format_at(zlg_store *store, const char *path, int *out, zlg_error *err);
+zlg_status zlgi_make_room(zlg_store *store, const char *path, bool overwrite,
+                          zlg_error *err);
+zlg_status zlgi_make_parents(zlg_store *store, const char *path, int zarr_format,
+                             zlg_promise promise, zlg_error *err);
+/* Documents of a group; version 2: attributes NULL leaves .zattrs as it is. */
+zlg_status zlgi_group_put(zlg_store *store, const char *path, int zarr_format,
+                          const zlgi_json *attributes, zlgi_change change,
+                          zlg_promise promise, zlg_error *err);
+/* .zattrs; none without attributes. */
+zlg_status zlgi_attributes_put(zlg_store *store, const char *path,
+                               const zlgi_json *attributes, zlg_promise promise,
+                               zlg_error *err);
+
+/* like.c: puts what a spec leaves open into it: its version, and what `like` has. */
+zlg_status zlgi_spec_complete(zlgi_arena *arena, zlg_array_spec *spec, zlg_error *err);
+
+/* check.c: can the array be written, and all of it be read back? */
+zlg_status zlgi_array_check(const zlg_array *array, zlg_error *err);
+zlg_status zlgi_array_check_edges(const zlg_array *array, zlg_error *err);
+/* Equal shapes and, in memory, equal elements. */
+bool zlgi_same_elements(const zlg_array *a, const zlg_array *b);
+bool zlgi_same_type(const zlgi_dtype *a, const zlgi_dtype *b);
+
+/* reshape.c: the document with another shape (NULL: as it is) as text, and the array of
+ * it, with the path and the defaults of the old one. */
+zlg_status zlgi_array_reshape(const zlg_array *old, const zlgi_json *document,
+                              const int64_t *shape, zlgi_arena *arena, zlgi_buf *text,
+                              zlg_array **out, zlg_error *err);
+/* The shape in a document of the array (or NULL) as it is by now. */
+zlg_status zlgi_array_stored_shape(const zlg_array *array, const zlgi_json *document,
+                                   int64_t out[ZLG_MAX_RANK], zlg_error *err);
+const char *zlgi_array_document(const zlg_array *array); /* its name */
+/* trim.c: removes what is stored outside the shape. The call is settled. */
+zlg_status zlgi_array_trim(const zlg_array *array, const zlg_call *call,
+                           zlgi_patience *patience, zlg_error *err);
+/* array_write.c: one write; the call is settled, the error does not name the array. */
+zlg_status zlgi_array_write(const zlg_write *write, const zlg_call *call, zlg_error *err);
+
+/* ------------------------------------------------------------------ text
+ *
+ * A document, with the attributes of version 2 (or NULL) as a member. */
 zlg_status zlgi_document_text(zlg_ctx *ctx, const zlgi_json *document,
                               const zlgi_json *attributes, zlg_text *out, zlg_error *err);
 zlg_status zlgi_json_text(zlg_ctx *ctx, const zlgi_json *json, int indent, zlg_text *out,

@@ -1,111 +1,20 @@
 /*
  * create.c: new arrays and groups. The document is made, read back by the same parser that
- * opens arrays, and only then stored: nothing is created that could not be read.
+ * opens arrays, and only then stored: nothing is created that could not be read. Of those
+ * who make a node at one path at the same time one succeeds.
  */
 #include "core/core.h"
 
-static zlg_status check_store(const zlg_store *store, zlg_error *err)
+/* What specs of arrays and groups have in common. */
+static zlg_status check_spec(int overwrite, int exist_ok, zlg_promise promise,
+                             zlg_error *err)
 {
-    if (!(store->class->capabilities & ZLGI_STORE_WRITE))
-        return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot be written",
-                         store->class->kind);
-    return ZLG_OK;
-}
-
-static zlg_status put_document(zlg_store *store, const char *path, const char *name,
-                               const zlgi_buf *text, zlg_error *err)
-{
-    char key[ZLGI_NAME_MAX];
-    ZLGI_TRY(zlgi_join(path, name, key, err));
-    zlgi_bytes part = {.data = text->data, .n = text->n};
-    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, &part, 1, err);
-}
-
-/* ------------------------------------------------------------------ what is there */
-
-static zlg_status kind_at(zlg_store *store, const char *path, zlg_node *out, zlg_error *err)
-{
-    zlgi_arena arena;
-    zlgi_node_documents documents;
-    zlgi_arena_init(&arena, store->alloc);
-    zlg_status status = zlgi_node_load(store, path, 0, &arena, &documents, err);
-    zlgi_arena_reset(&arena);
-    *out = documents.kind;
-    return status;
-}
-
-static zlg_status write_group(zlg_store *store, const char *path, int zarr_format,
-                              const zlgi_json *attributes, zlg_error *err)
-{
-    zlgi_buf text;
-    zlgi_buf_init(&text, store->alloc);
-    zlg_status status = zlgi_meta_write_group(zarr_format, attributes, &text, err);
-    if (status == ZLG_OK)
-        status = put_document(store, path, zarr_format == 3 ? "zarr.json" : ".zgroup",
-                              &text, err);
-    if (status == ZLG_OK && zarr_format == 2 && attributes && attributes->n_items > 0) {
-        text.n = 0;
-        status = zlgi_json_write(attributes, 2, &text, err);
-        if (status == ZLG_OK)
-            status = put_document(store, path, ".zattrs", &text, err);
-    }
-    zlgi_buf_reset(&text);
-    return status;
-}
-
-/* Every node above the path is a group; those that are missing are made, unless
- * zarr_format is 0. */
-static zlg_status make_parents(zlg_store *store, const char *path, int zarr_format,
-                               zlg_error *err)
-{
-    char parent[ZLGI_NAME_MAX];
-    size_t n = strlen(path);
-    if (n >= sizeof parent)
-        return zlgi_fail(err, ZLG_NOT_FOUND, "a path of %zu bytes is too long", n);
-    for (size_t i = 0; i < n; i++) {
-        zlg_node kind;
-        if (i > 0 && path[i] != '/')
-            continue;
-        memcpy(parent, path, i); /* the root first, then each prefix */
-        parent[i] = 0;
-        ZLGI_TRY(kind_at(store, parent, &kind, err));
-        if (kind == ZLG_NODE_ARRAY)
-            return zlgi_fail(err, ZLG_EXISTS, "%s is an array: nothing can lie in it",
-                             i ? parent : "the root");
-        if (kind == ZLG_NODE_NONE && zarr_format)
-            ZLGI_TRY(write_group(store, parent, zarr_format, NULL, err));
-    }
-    return ZLG_OK;
-}
-
-/* Nothing is removed for a node that cannot be: below an array lie its chunks. */
-static zlg_status make_room(zlg_store *store, const char *path, int overwrite,
-                            zlg_error *err)
-{
-    zlg_node kind = ZLG_NODE_NONE;
-    ZLGI_TRY(make_parents(store, path, 0, err));
-    zlg_status status = kind_at(store, path, &kind, err);
-    if (overwrite)
-        return store->class->remove_prefix(store, path, err);
-    ZLGI_TRY(status);
-    if (kind != ZLG_NODE_NONE)
-        return zlgi_fail(err, ZLG_EXISTS, "%s is already there",
-                         kind == ZLG_NODE_ARRAY ? "an array" : "a group");
-    return ZLG_OK;
+    if (overwrite && exist_ok)
+        return zlgi_fail(err, ZLG_USAGE, "overwrite and exist_ok are both given");
+    return zlgi_promise_check(promise, err);
 }
 
 /* ------------------------------------------------------------------ arrays */
-
-static zlg_status parse_attributes(zlgi_arena *arena, const char *text,
-                                   const zlg_limits *limits, const zlgi_json **out,
-                                   zlg_error *err)
-{
-    *out = NULL;
-    if (!text)
-        return ZLG_OK;
-    zlg_status status = zlgi_meta_parse_text(arena, text, strlen(text), limits, out, err);
-    return zlgi_within(err, status, "attributes");
-}
 
 /* The document of the spec, parsed back into the array. */
 static zlg_status build(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *text,
@@ -118,30 +27,83 @@ static zlg_status build(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *
     ZLGI_TRY(zlgi_meta_parse_text(&array->arena, (const char *)text->data, text->n, limits,
                                   &documents.document, err));
     if (spec->zarr_format == 2)
-        ZLGI_TRY(parse_attributes(&array->arena, spec->attributes, limits,
-                                  &documents.attributes, err));
-    return zlgi_array_build(array, &documents, true, err);
+        ZLGI_TRY(zlgi_meta_parse_attributes(&array->arena, spec->attributes,
+                                            spec->python_tokens != 0, limits,
+                                            &documents.attributes, err));
+    ZLGI_TRY(zlgi_array_build(array, &documents, true, err));
+    return zlgi_array_check(array, err);
+}
+
+/* Attributes come last, so that those who lose the race change nothing; without them the
+ * array is not left there. */
+static zlg_status put_array(zlg_array *array, const zlgi_buf *text, zlgi_change change,
+                            zlg_error *err)
+{
+    zlg_store *store = array->store;
+    if (array->meta.zarr_format == 3)
+        return zlgi_document_put(store, array->path, "zarr.json", change, array->promise,
+                                 text, err);
+    ZLGI_TRY(zlgi_document_put(store, array->path, ".zarray", change, array->promise, text,
+                               err));
+    zlg_status status = zlgi_attributes_put(store, array->path, array->meta.attributes,
+                                            array->promise, err);
+    if (status != ZLG_OK)
+        (void)zlgi_document_put(store, array->path, ".zarray", ZLGI_REPLACE, ZLG_VISIBLE,
+                                NULL, NULL);
+    return status;
 }
 
 static zlg_status store_array(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *text,
                               zlg_error *err)
 {
     zlg_store *store = array->store;
-    const char *name = spec->zarr_format == 3 ? "zarr.json" : ".zarray";
     ZLGI_TRY(build(array, spec, text, err));
-    ZLGI_TRY(make_room(store, array->path, spec->overwrite, err));
-    ZLGI_TRY(make_parents(store, array->path, spec->zarr_format, err));
-    if (spec->zarr_format == 2 && array->meta.attributes &&
-        array->meta.attributes->n_items > 0) {
-        zlgi_buf attributes;
-        zlgi_buf_init(&attributes, store->alloc);
-        zlg_status status = zlgi_json_write(array->meta.attributes, 2, &attributes, err);
-        if (status == ZLG_OK)
-            status = put_document(store, array->path, ".zattrs", &attributes, err);
-        zlgi_buf_reset(&attributes);
-        ZLGI_TRY(status);
+    ZLGI_TRY(zlgi_make_room(store, array->path, spec->overwrite != 0, err));
+    ZLGI_TRY(zlgi_make_parents(store, array->path, spec->zarr_format, array->promise, err));
+    return put_array(array, text, spec->overwrite ? ZLGI_REPLACE : ZLGI_CREATE, err);
+}
+
+/* The array that is there already, when it is one like the array that was to be made. The
+ * error is that of making it. */
+static zlg_status find_array(const zlg_array *made, int zarr_format, zlg_array **out,
+                             zlg_error *err)
+{
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
+    options.zarr_format = zarr_format;
+    options.promise = made->promise;
+    options.keep_empty = made->keep_empty;
+    zlg_error cause;
+    zlg_status status = zlgi_array_open(made->store, made->path, &options, out, &cause);
+    if (status == ZLG_NOT_FOUND)
+        return ZLG_EXISTS;
+    if (status != ZLG_OK) {
+        if (err)
+            *err = cause;
+        return status;
     }
-    return put_document(store, array->path, name, text, err);
+    if (zlgi_same_elements(*out, made))
+        return ZLG_OK;
+    zlg_array_close(*out);
+    *out = NULL;
+    return zlgi_fail(err, ZLG_EXISTS,
+                     "an array of another shape or data type is already there");
+}
+
+static zlg_status make_array(zlg_array **array, const zlg_array_spec *given, zlgi_buf *text,
+                             zlg_error *err)
+{
+    zlg_array_spec spec = *given;
+    zlg_array *made = *array, *found;
+    ZLGI_TRY(zlgi_spec_complete(&made->arena, &spec, err));
+    zlg_status status = store_array(made, &spec, text, err);
+    if (status != ZLG_EXISTS || !spec.exist_ok)
+        return status;
+    status = find_array(made, given->zarr_format, &found, err);
+    if (status != ZLG_OK)
+        return status;
+    zlg_array_close(made);
+    *array = found;
+    return ZLG_OK;
 }
 
 zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_spec *given,
@@ -151,13 +113,14 @@ zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_
     zlg_array *array;
     *out = NULL;
     ZLGI_TRY(zlgi_options_read(given, "ZLG_ARRAY_SPEC_INIT", &spec, sizeof spec, err));
-    spec.zarr_format = spec.zarr_format ? spec.zarr_format : 3;
-    ZLGI_TRY(check_store(store, err));
+    ZLGI_TRY(check_spec(spec.overwrite, spec.exist_ok, spec.promise, err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     ZLGI_TRY(zlgi_array_new(store, path, &array, err));
+    zlgi_array_set_defaults(array, spec.promise, spec.keep_empty != 0);
     zlgi_buf text;
     zlgi_buf_init(&text, store->alloc);
-    zlg_status status = store_array(array, &spec, &text, err);
+    zlg_status status = make_array(&array, &spec, &text, err);
     zlgi_buf_reset(&text);
     if (status == ZLG_OK) {
         *out = array;
@@ -171,37 +134,48 @@ zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_
 /* ------------------------------------------------------------------ groups */
 
 static zlg_status store_group(zlg_store *store, const char *path,
-                              const zlg_group_spec *spec, zlg_error *err)
+                              const zlg_group_spec *spec, zlgi_arena *arena, zlg_error *err)
 {
+    static const zlgi_json none = {.type = ZLGI_JSON_OBJECT};
+    const zlgi_json *attributes;
+    int zarr_format = spec->zarr_format ? spec->zarr_format : 3;
+    zlg_promise promise = spec->promise ? spec->promise : ZLG_VISIBLE;
+    if (zarr_format != 2 && zarr_format != 3)
+        return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 2 or 3", zarr_format);
+    ZLGI_TRY(zlgi_meta_parse_attributes(arena, spec->attributes, spec->python_tokens != 0,
+                                        store->limits, &attributes, err));
+    ZLGI_TRY(zlgi_make_room(store, path, spec->overwrite != 0, err));
+    ZLGI_TRY(zlgi_make_parents(store, path, zarr_format, promise, err));
+    return zlgi_group_put(store, path, zarr_format, attributes ? attributes : &none,
+                          spec->overwrite ? ZLGI_REPLACE : ZLGI_CREATE, promise, err);
+}
+
+static zlg_status make_group(zlg_store *store, const char *path, const zlg_group_spec *spec,
+                             zlg_error *err)
+{
+    zlg_node kind = ZLG_NODE_NONE;
     zlgi_arena arena;
-    const zlgi_json *parsed;
-    if (spec->zarr_format != 2 && spec->zarr_format != 3)
-        return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 2 or 3",
-                         spec->zarr_format);
     zlgi_arena_init(&arena, store->alloc);
-    zlg_status status =
-        parse_attributes(&arena, spec->attributes, store->limits, &parsed, err);
-    if (status == ZLG_OK)
-        status = make_room(store, path, spec->overwrite, err);
-    if (status == ZLG_OK)
-        status = make_parents(store, path, spec->zarr_format, err);
-    if (status == ZLG_OK)
-        status = write_group(store, path, spec->zarr_format, parsed, err);
+    zlg_status status = store_group(store, path, spec, &arena, err);
     zlgi_arena_reset(&arena);
-    return status;
+    if (status == ZLG_EXISTS && spec->exist_ok &&
+        zlgi_kind_at(store, path, spec->zarr_format, &kind, NULL) == ZLG_OK &&
+        kind == ZLG_NODE_GROUP)
+        return ZLG_OK;
+    return zlgi_within(err, status, "%s: group %s", store->label, *path ? path : "/");
 }
 
 zlg_status zlg_group_create(zlg_store *store, const char *path, const zlg_group_spec *given,
                             zlg_group **out, zlg_error *err)
 {
     zlg_group_spec spec;
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
     *out = NULL;
     ZLGI_TRY(zlgi_options_read(given, "ZLG_GROUP_SPEC_INIT", &spec, sizeof spec, err));
-    spec.zarr_format = spec.zarr_format ? spec.zarr_format : 3;
-    ZLGI_TRY(check_store(store, err));
+    ZLGI_TRY(check_spec(spec.overwrite, spec.exist_ok, spec.promise, err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
-    zlg_status status = store_group(store, path, &spec, err);
-    if (status != ZLG_OK)
-        return zlgi_within(err, status, "%s: group %s", store->label, *path ? path : "/");
-    return zlg_group_open(store, path, NULL, out, err);
+    ZLGI_TRY(make_group(store, path, &spec, err));
+    options.zarr_format = spec.zarr_format;
+    return zlg_group_open(store, path, &options, out, err);
 }

@@ -20,6 +20,13 @@ zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
     return ZLG_OK;
 }
 
+zlg_status zlgi_promise_check(zlg_promise promise, zlg_error *err)
+{
+    if (promise < ZLG_PROMISE_DEFAULT || promise > ZLG_VERIFIED)
+        return zlgi_fail(err, ZLG_USAGE, "promise %d is none", (int)promise);
+    return ZLG_OK;
+}
+
 static zlg_status set_limits(zlg_limits *limits, const zlg_limits *given, zlg_error *err)
 {
     ZLGI_TRY(zlgi_options_read(given, "ZLG_LIMITS_INIT", limits, sizeof *limits, err));
@@ -48,8 +55,8 @@ static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_err
                                                                 : INDEX_CACHE_BYTES);
     if (options->chunk_cache > 0)
         engine->chunk_cache = zlgi_cache_new(&ctx->alloc, (size_t)options->chunk_cache);
-    if (!engine->pool || !engine->budget || !engine->index_cache ||
-        (options->chunk_cache > 0 && !engine->chunk_cache))
+    if (!zlgi_turns_init(&ctx->turns) || !engine->pool || !engine->budget ||
+        !engine->index_cache || (options->chunk_cache > 0 && !engine->chunk_cache))
         return zlgi_no_memory(err, sizeof *ctx);
     return ZLG_OK;
 }
@@ -64,6 +71,7 @@ static void free_ctx(zlg_ctx *ctx)
         zlgi_budget_free(engine->budget);
     zlgi_cache_free(engine->index_cache);
     zlgi_cache_free(engine->chunk_cache);
+    zlgi_turns_reset(&ctx->turns);
     zlgi_free(&alloc, ctx, sizeof *ctx);
 }
 
@@ -159,8 +167,8 @@ zlg_status zlg_store_get(zlg_store *store, const char *key, zlg_text *out, zlg_e
     return status;
 }
 
-static zlg_status needs(const zlg_store *store, unsigned capability, const char *what,
-                        zlg_error *err)
+zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
+                            zlg_error *err)
 {
     if (!(store->class->capabilities & capability))
         return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot %s", store->class->kind,
@@ -171,7 +179,7 @@ static zlg_status needs(const zlg_store *store, unsigned capability, const char 
 zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data,
                          size_t n_bytes, zlg_error *err)
 {
-    ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_key_check(key, err));
     zlgi_bytes part = {.data = data, .n = n_bytes};
     return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, &part, 1, err);
@@ -179,7 +187,7 @@ zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data,
 
 zlg_status zlg_store_delete(zlg_store *store, const char *key, zlg_error *err)
 {
-    ZLGI_TRY(needs(store, ZLGI_STORE_WRITE, "be written", err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_key_check(key, err));
     return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, NULL, ZLGI_REMOVE, err);
 }
@@ -187,10 +195,20 @@ zlg_status zlg_store_delete(zlg_store *store, const char *key, zlg_error *err)
 zlg_status zlg_store_list(zlg_store *store, const char *prefix, int delimited,
                           zlg_list_fn each, void *user, zlg_error *err)
 {
-    ZLGI_TRY(needs(store, ZLGI_STORE_LIST, "be listed", err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_LIST, "be listed", err));
     if (*prefix)
         ZLGI_TRY(zlgi_key_check(prefix, err));
     return store->class->list(store, prefix, delimited != 0, each, user, err);
+}
+
+zlg_status zlg_store_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
+                           zlg_error *err)
+{
+    *out_n = 0;
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
+    if (*prefix)
+        ZLGI_TRY(zlgi_key_check(prefix, err));
+    return store->class->sweep(store, prefix, out_n, err);
 }
 
 void zlg_text_free(zlg_text *text)

@@ -28,9 +28,8 @@ zlg_status zlgi_json_text(zlg_ctx *ctx, const zlgi_json *json, int indent, zlg_t
     return status;
 }
 
-/* The document `name` of a node; NOT_FOUND without a message when there is none. */
-static zlg_status load(zlg_store *store, const char *path, const char *name,
-                       zlgi_arena *arena, const zlgi_json **out, zlg_error *err)
+zlg_status zlgi_document_get(zlg_store *store, const char *path, const char *name,
+                             zlgi_arena *arena, const zlgi_json **out, zlg_error *err)
 {
     char key[ZLGI_NAME_MAX];
     ZLGI_TRY(zlgi_join(path, name, key, err));
@@ -50,7 +49,7 @@ static zlg_status load(zlg_store *store, const char *path, const char *name,
 static zlg_status load_v3(zlg_store *store, const char *path, zlgi_arena *arena,
                           zlgi_node_documents *out, zlg_error *err)
 {
-    ZLGI_TRY(load(store, path, "zarr.json", arena, &out->document, err));
+    ZLGI_TRY(zlgi_document_get(store, path, "zarr.json", arena, &out->document, err));
     out->zarr_format = 3;
     zlg_status status = zlgi_meta_node_type(out->document, &out->kind, err);
     return zlgi_within(err, status, "zarr.json");
@@ -61,13 +60,14 @@ static zlg_status load_v2(zlg_store *store, const char *path, zlgi_arena *arena,
 {
     out->zarr_format = 2;
     out->kind = ZLG_NODE_ARRAY;
-    zlg_status status = load(store, path, ".zarray", arena, &out->document, err);
+    zlg_status status =
+        zlgi_document_get(store, path, ".zarray", arena, &out->document, err);
     if (status == ZLG_NOT_FOUND) {
         out->kind = ZLG_NODE_GROUP;
-        status = load(store, path, ".zgroup", arena, &out->document, err);
+        status = zlgi_document_get(store, path, ".zgroup", arena, &out->document, err);
     }
     ZLGI_TRY(status);
-    status = load(store, path, ".zattrs", arena, &out->attributes, err);
+    status = zlgi_document_get(store, path, ".zattrs", arena, &out->attributes, err);
     return status == ZLG_NOT_FOUND ? ZLG_OK : status;
 }
 
@@ -116,7 +116,7 @@ zlg_status zlgi_open_options_read(const zlg_open_options *given, zlg_open_option
     int format = room->zarr_format;
     if (format != 0 && format != 2 && format != 3)
         return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 0, 2 or 3", format);
-    return ZLG_OK;
+    return zlgi_promise_check(room->promise, err);
 }
 
 zlg_status zlg_node_kind(zlg_store *store, const char *path, const zlg_open_options *given,
