@@ -23,7 +23,8 @@ typedef struct object_writer {
     zlgi_shard_writer *shard; /* NULL: a unit */
     zlgi_buf *bufs, *old;     /* unit: three in a row; what is stored */
     zlgi_bytes part;          /* unit */
-    bool covered, empty;
+    bool covered;
+    zlgi_empty empty;
     zlg_error *err;
 } object_writer;
 
@@ -48,13 +49,16 @@ static zlg_status read_old(object_writer *writer, zlgi_txn *txn, zlgi_bytes *out
 static zlg_status put_together(object_writer *writer, const zlgi_bytes *old,
                                const zlgi_bytes **parts, int *n_parts)
 {
+    *parts = &writer->part;
+    *n_parts = 1;
     if (writer->shard)
-        return zlgi_shard_put_together(writer->shard, old, parts, n_parts);
-    if (!writer->covered)
+        ZLGI_TRY(
+            zlgi_shard_put_together(writer->shard, old, parts, n_parts, &writer->empty));
+    else if (!writer->covered)
         ZLGI_TRY(zlgi_unit_encode(&writer->box, old, writer->bufs, &writer->part,
                                   &writer->empty));
-    *parts = &writer->part;
-    *n_parts = writer->empty ? ZLGI_REMOVE : 1;
+    if (writer->empty) /* an object's fill value is the array's */
+        *n_parts = ZLGI_REMOVE;
     return ZLG_OK;
 }
 

@@ -20,7 +20,9 @@ typedef struct zlgi_written {
     const int64_t *shape;  /* declared */
     const int64_t *inside; /* how much of it lies inside the array */
     zlgi_uses *uses;       /* in coordinates of the box, in the order of the call */
-    const zlgi_fill *fill; /* its value where nothing is stored */
+    const zlgi_fill
+        *fill; /* its value where nothing is stored. Codecs in front of a shard */
+               /* may have rounded that of the array */
     zlg_error *err;
 } zlgi_written;
 
@@ -33,12 +35,19 @@ static inline bool zlgi_written_is_shard(const zlgi_level *level)
     return level->sharding && !level->wrapped;
 }
 
+/* What a box need not be stored for. */
+typedef enum zlgi_empty {
+    ZLGI_FULL,        /* it must */
+    ZLGI_EMPTY_ARRAY, /* all of it is the fill value of the array */
+    ZLGI_EMPTY_BOX    /* or that of the box, which is another */
+} zlgi_empty;
+
 /* ------------------------------------------------------------------ units (write_unit.c)
  * Encodes a unit. old: what is stored, NULL when that is nothing or the unit is covered.
- * *empty: it holds only the fill value and need not be stored. The result lies in
- * bufs[0..2], which the caller has pushed, or in the caller's own memory. */
+ * The result lies in bufs[0..2], which the caller has pushed, or in the caller's own
+ * memory. */
 zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
-                            zlgi_buf bufs[3], zlgi_bytes *out, bool *empty);
+                            zlgi_buf bufs[3], zlgi_bytes *out, zlgi_empty *empty);
 
 /* emptiness.c: n elements as the unit has them (swapped) are all the fill value, which is
  * swapped too; variable length: views. loose: zlg_call.loose_fill. */
@@ -70,7 +79,8 @@ zlg_status zlgi_touched_uses(const zlgi_touched_map *map, uint64_t chunk,
 /* Where a new inner chunk lies: in which buffer. */
 typedef struct zlgi_slot {
     uint64_t buffer : 8, offset : 56;
-    uint64_t n_bytes; /* ZLGI_EMPTY: it is none; ZLGI_PENDING: a part of it stays */
+    uint64_t n_bytes; /* ZLGI_EMPTY: it is none, and offset is why (zlgi_empty); */
+                      /* ZLGI_PENDING: a part of it stays */
 } zlgi_slot;
 #define ZLGI_PENDING (UINT64_MAX - 1)
 enum { ZLGI_MAX_BLOCKS = 64 };
@@ -99,9 +109,10 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots);
 zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int n_blocks);
 /* True when something of what is stored may stay. */
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer);
-/* Step two: old NULL when nothing is stored. The shard as parts, valid until the next call;
- * n_parts ZLGI_REMOVE: nothing is in it. */
+/* Step two: old NULL when nothing is stored. The shard as parts, valid until the next
+ * call. */
 zlg_status zlgi_shard_put_together(zlgi_shard_writer *writer, const zlgi_bytes *old,
-                                   const zlgi_bytes **out_parts, int *out_n_parts);
+                                   const zlgi_bytes **out_parts, int *out_n_parts,
+                                   zlgi_empty *out_empty);
 
 #endif

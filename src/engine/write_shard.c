@@ -114,7 +114,7 @@ static zlg_status within_chunk(const zlgi_shard_writer *writer, uint64_t chunk,
 }
 
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
-                               zlgi_buf *out, bool *empty);
+                               zlgi_buf *out, zlgi_empty *empty);
 
 /* One inner chunk, whose uses are at hand, to the end of a buffer. */
 static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *chunk,
@@ -122,7 +122,7 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
 {
     zlgi_buf *out = writer->buffers[i_buffer];
     size_t n_before = out->n;
-    bool empty = false;
+    zlgi_empty empty = ZLGI_FULL;
     if (zlgi_written_is_shard(chunk->level)) {
         ZLGI_TRY(encode_shard(chunk, old, out, &empty));
     } else {
@@ -131,8 +131,9 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
         if (!empty)
             ZLGI_TRY(zlgi_buf_append(out, encoded.data, encoded.n, chunk->err));
     }
+    uint64_t offset = empty ? (uint64_t)empty : n_before;
     slot->buffer = (uint64_t)i_buffer & 0xff;
-    slot->offset = n_before & UINT64_C(0xffffffffffffff);
+    slot->offset = offset & UINT64_C(0xffffffffffffff);
     slot->n_bytes = empty ? ZLGI_EMPTY : out->n - n_before;
     return ZLG_OK;
 }
@@ -345,48 +346,61 @@ static zlg_status list_parts(zlgi_shard_writer *writer, const stored_shard *old,
     return ZLG_OK;
 }
 
-/* An absent shard must mean what its inner chunks mean when they are absent. */
-static bool may_be_absent(const zlgi_written *box)
+/* What an absent shard must mean: all that is in it is the fill value of the array, or of
+ * the box that it is. */
+static zlgi_empty tell_empty(const zlgi_shard_writer *writer)
 {
+    const zlgi_written *box = writer->box;
     const zlgi_fill *inner = &box->level->fill;
-    return box->worker->job->call->keep_empty != 1 &&
-           (!inner->data || (inner->n == box->fill->n &&
-                             memcmp(inner->data, box->fill->data, inner->n) == 0));
+    if (box->worker->job->call->keep_empty == 1)
+        return ZLGI_FULL;
+    if (!inner->data)
+        return ZLGI_EMPTY_ARRAY;
+    bool as_array = !zlgi_shard_keeps(writer);
+    for (uint64_t i = 0; i < writer->facts->n_chunks && as_array; i++)
+        as_array =
+            !writer->map.touch[i].first || writer->slots[i].offset == ZLGI_EMPTY_ARRAY;
+    if (as_array)
+        return ZLGI_EMPTY_ARRAY;
+    bool same =
+        inner->n == box->fill->n && memcmp(inner->data, box->fill->data, inner->n) == 0;
+    return same ? ZLGI_EMPTY_BOX : ZLGI_FULL;
 }
 
 zlg_status zlgi_shard_put_together(zlgi_shard_writer *writer, const zlgi_bytes *old,
-                                   const zlgi_bytes **out_parts, int *out_n_parts)
+                                   const zlgi_bytes **out_parts, int *out_n_parts,
+                                   zlgi_empty *out_empty)
 {
     stored_shard stored;
     bool any;
+    *out_empty = ZLGI_FULL;
     ZLGI_TRY(read_stored(writer, old, &stored));
     ZLGI_TRY(merge_all(writer, &stored));
     ZLGI_TRY(list_parts(writer, &stored, &any));
     *out_parts = (const zlgi_bytes *)(const void *)writer->parts->data;
     *out_n_parts = (int)(writer->parts->n / sizeof(zlgi_bytes));
-    if (!any && may_be_absent(writer->box))
-        *out_n_parts = ZLGI_REMOVE;
+    if (!any)
+        *out_empty = tell_empty(writer);
     return ZLG_OK;
 }
 
 /* ------------------------------------------------------------------ shards in shards */
 
 static zlg_status fill_shard(zlgi_shard_writer *writer, const zlgi_bytes *old,
-                             zlgi_buf *out, bool *empty)
+                             zlgi_buf *out, zlgi_empty *empty)
 {
     const zlgi_bytes *parts;
     int n_parts;
     ZLGI_TRY(zlgi_shard_writer_start(writer, NULL));
     ZLGI_TRY(zlgi_shard_encode_covered(writer, 0, 1));
-    ZLGI_TRY(zlgi_shard_put_together(writer, old, &parts, &n_parts));
-    *empty = n_parts == ZLGI_REMOVE;
-    for (int i = 0; i < n_parts; i++)
+    ZLGI_TRY(zlgi_shard_put_together(writer, old, &parts, &n_parts, empty));
+    for (int i = 0; i < n_parts && !*empty; i++)
         ZLGI_TRY(zlgi_buf_append(out, parts[i].data, parts[i].n, writer->box->err));
     return ZLG_OK;
 }
 
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
-                               zlgi_buf *out, bool *empty)
+                               zlgi_buf *out, zlgi_empty *empty)
 {
     zlgi_shard_writer writer;
     zlgi_shard_writer_begin(&writer, box);

@@ -59,15 +59,10 @@ static zlg_status make_unit(unit *u, const zlgi_written *box)
 
 /* ------------------------------------------------------------------ what was there */
 
-/* The fill value as it lies in the buffer. element: room for one. */
-static const uint8_t *folded_fill(const unit *u, uint8_t *element, zlgi_view *view)
+/* A fill value as it lies in the buffer. element: room for one. */
+static const uint8_t *fold_fill(const unit *u, const zlgi_fill *fill, uint8_t *element)
 {
-    const zlgi_fill *fill = u->box->fill;
     size_t item = u->box->source->item;
-    if (zlgi_dtype_is_varlen(u->box->source->dtype)) {
-        *view = (zlgi_view){.data = fill->data, .n = fill->n};
-        return (const uint8_t *)view;
-    }
     if (u->full || u->chain->swap.width == 0)
         return fill->data;
     memcpy(element, fill->data, item);
@@ -148,41 +143,51 @@ static zlg_status encode(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
     return ZLG_OK;
 }
 
+static zlgi_empty tell_empty(const unit *u, zlgi_bytes elements, uint8_t *room)
+{
+    const zlgi_source *source = u->box->source;
+    const zlg_call *call = u->box->worker->job->call;
+    const zlgi_fill *fills[] = {&source->fill, u->box->fill};
+    const zlgi_swap none = {.width = 0};
+    const zlgi_swap *swap = u->full ? &none : &u->chain->swap;
+    if (call->keep_empty == 1)
+        return ZLGI_FULL;
+    for (int i = 0; i < 2 && (i == 0 || fills[1] != fills[0]); i++)
+        if (zlgi_is_empty(source->dtype, elements.data, u->n_elements,
+                          fold_fill(u, fills[i], room), swap, call->loose_fill))
+            return i == 0 ? ZLGI_EMPTY_ARRAY : ZLGI_EMPTY_BOX;
+    return ZLGI_FULL;
+}
+
+static zlg_status encode_unit(const unit *u, const zlgi_bytes *old, zlgi_buf bufs[3],
+                              zlgi_buf spare[3], zlgi_bytes *out, zlgi_empty *empty)
+{
+    const zlgi_written *box = u->box;
+    size_t item = box->source->item;
+    zlgi_bytes elements;
+    ZLGI_TRY(zlgi_buf_reserve(&spare[2], item + 1, false, box->err));
+    const uint8_t *fill = fold_fill(u, box->fill, spare[2].data);
+    ZLGI_TRY(assemble(u, old, &bufs[0], spare, fill, &elements));
+    for (size_t i = 0; i < box->uses->n; i++)
+        box->worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
+    *empty = tell_empty(u, elements, spare[2].data);
+    if (*empty)
+        return ZLG_OK;
+    box->worker->stats.n_encoded++;
+    return encode(u, elements, bufs, out);
+}
+
 zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
-                            zlgi_buf bufs[3], zlgi_bytes *out, bool *empty)
+                            zlgi_buf bufs[3], zlgi_bytes *out, zlgi_empty *empty)
 {
     unit u;
-    uint8_t small[64];
-    zlgi_view view;
-    zlgi_worker *worker = box->worker;
+    zlgi_scratch *scratch = box->worker->scratch;
     ZLGI_TRY(make_unit(&u, box));
-    zlgi_buf *spare = zlgi_scratch_push(worker->scratch); /* two to decode, one element */
-    zlgi_scratch_push(worker->scratch);
-    zlgi_buf *large = zlgi_scratch_push(worker->scratch);
-    size_t item = box->source->item;
-    zlg_status status = ZLG_OK;
-    if (item > sizeof small)
-        status = zlgi_buf_reserve(large, item, false, box->err);
-    zlgi_bytes elements = {0};
-    const uint8_t *fill = NULL;
-    if (status == ZLG_OK) {
-        fill = folded_fill(&u, item > sizeof small ? large->data : small, &view);
-        status = assemble(&u, old, &bufs[0], spare, fill, &elements);
-    }
-    if (status == ZLG_OK) {
-        for (size_t i = 0; i < box->uses->n; i++)
-            worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
-        const zlg_call *call = worker->job->call;
-        const zlgi_swap none = {.width = 0};
-        *empty = call->keep_empty != 1 &&
-                 zlgi_is_empty(box->source->dtype, elements.data, u.n_elements, fill,
-                               u.full ? &none : &u.chain->swap, call->loose_fill);
-        if (!*empty) {
-            status = encode(&u, elements, bufs, out);
-            worker->stats.n_encoded += status == ZLG_OK;
-        }
-    }
+    zlgi_buf *spare = zlgi_scratch_push(scratch); /* two to decode, and one element */
+    zlgi_scratch_push(scratch);
+    zlgi_scratch_push(scratch);
+    zlg_status status = encode_unit(&u, old, bufs, spare, out, empty);
     for (int i = 0; i < 3; i++)
-        zlgi_scratch_pop(worker->scratch);
+        zlgi_scratch_pop(scratch);
     return status;
 }
