@@ -136,7 +136,7 @@ static zlg_status check_coverage(const zlgi_plan *plan, zlg_error *err)
 
 static zlg_status run_planned(zlgi_job *job, zlg_error *err)
 {
-    if (zlgi_plan_use(&job->plan, 0)->points)
+    if (zlgi_plan_use(&job->plan, 0)->kind != ZLGI_USE_BOX)
         return zlgi_fail(err, ZLG_UNSUPPORTED, "points cannot be written");
     ZLGI_TRY(check_coverage(&job->plan, err));
     job->n_all = (uint64_t)zlgi_use_count(zlgi_plan_use(&job->plan, 0)) *

@@ -229,7 +229,7 @@ static zlg_status make_points(zlgi_arena *arena, const zlgi_grid *grid,
                               const int64_t *const *coordinates, int64_t n_points,
                               zlgi_use *out, zlg_error *err)
 {
-    out->points = true;
+    out->kind = ZLGI_USE_POINTS;
     out->n_points = n_points;
     int64_t *ids = zlgi_arena_get(arena, (size_t)n_points * sizeof *ids + 1);
     if (!ids)
@@ -298,7 +298,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
     out->rank = grid->rank;
     /* Nothing is placed where there are no bytes, but addresses are counted from it. */
     out->memory = memory ? memory : (uint8_t *)out;
-    out->points = false;
+    out->kind = ZLGI_USE_BOX;
     if (selection->kind == ZLG_POINTS || selection->kind == ZLG_MASK) {
         out->point_stride = step[0];
         if (selection->kind == ZLG_MASK)
@@ -315,7 +315,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
 
 int64_t zlgi_use_count(const zlgi_use *use)
 {
-    if (use->points)
+    if (use->kind == ZLGI_USE_POINTS)
         return use->n_points;
     int64_t n = 1;
     for (int i = 0; i < use->rank; i++)
@@ -429,7 +429,7 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
                   zlgi_use *out)
 {
     out->rank = use->rank;
-    out->points = false;
+    out->kind = use->kind;
     out->memory = use->memory;
     for (int i = 0; i < use->rank; i++) {
         out->memory += cut_axis(&use->axis[i], start[i], shape[i], &out->axis[i]);
