@@ -8,8 +8,6 @@
  */
 #include "grid/grid.h"
 
-#include <stdlib.h>
-
 static zlg_status check_rank(const zlgi_grid *grid, const zlg_selection *selection,
                              zlg_error *err)
 {
@@ -139,13 +137,13 @@ typedef struct list_entry {
     int64_t index, place;
 } list_entry;
 
-static int compare_entries(const void *a, const void *b)
+static inline bool entry_is_less(const list_entry *a, const list_entry *b,
+                                 const void *context)
 {
-    const list_entry *x = a, *y = b;
-    if (x->index != y->index)
-        return x->index < y->index ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    (void)context;
+    return a->index != b->index ? a->index < b->index : a->place < b->place;
 }
+ZLGI_SORT(sort_entries, list_entry, entry_is_less)
 
 /* A list with one constant positive difference is a range: no table, no search. */
 static bool is_arithmetic(const int64_t *list, int64_t count)
@@ -184,7 +182,7 @@ static zlg_status sort_list(zlgi_arena *arena, const int64_t *list, int64_t coun
         return zlgi_no_memory(err, n * sizeof *entries);
     for (size_t i = 0; i < n; i++)
         entries[i] = (list_entry){.index = list[i], .place = (int64_t)i};
-    qsort(entries, n, sizeof *entries, compare_entries);
+    sort_entries(entries, n, NULL);
     for (size_t i = 0; i < n; i++) {
         copy[i] = entries[i].index;
         place[i] = entries[i].place;
