@@ -139,9 +139,10 @@ struct zlgi_codec {
                          const zlgi_edge *from, zlgi_bytes in, zlgi_out *out,
                          zlg_error *err);
     /*
-     * Codecs that store blocks which decode alone; else both NULL. Bytes of a decoded block,
-     * the last may be shorter; 0 when these bytes are not in blocks, or are damaged. And the
-     * blocks that fill [offset, offset + n), which begins and ends between blocks.
+     * Codecs that store blocks which decode alone; else both NULL. Bytes of a decoded
+     * block, of which the last may be shorter; 0 when these bytes are not in blocks, or
+     * damaged. And the blocks that fill [offset, offset + n), which begins and ends between
+     * blocks.
      */
     size_t (*block_bytes)(const zlgi_step *step, const zlgi_edge *from, zlgi_bytes in);
     zlg_status (*decode_blocks)(const zlgi_step *step, zlgi_scratch *scratch, zlgi_bytes in,
