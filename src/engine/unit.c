@@ -118,7 +118,7 @@ static bool make_slabs(const zlgi_level *level, const zlgi_level_box *box,
                        slabs *out)
 {
     const zlgi_chain *chain = level->chain;
-    if (level->rank == 0 || use->points)
+    if (level->rank == 0 || use->kind == ZLGI_USE_POINTS)
         return false;
     out->axis = chain->n_transposes ? chain->order[0] : 0;
     out->n_row = (size_t)box->strides[out->axis];
