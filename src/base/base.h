@@ -145,6 +145,96 @@ void zlgi_arena_reset(zlgi_arena *arena);                             /* frees a
 void *zlgi_arena_get(zlgi_arena *arena, size_t n_bytes);              /* NULL on failure */
 char *zlgi_arena_text(zlgi_arena *arena, const char *data, size_t n); /* adds a NUL */
 
+/* ------------------------------------------------------------------ sorting
+ *
+ *     ZLGI_SORT(sort_names, const char *, is_less)
+ *
+ * makes static void sort_names(const char **elements, size_t n, const void *context), where
+ * is_less(const type *a, const type *b, const void *context) is inlined. In place, without
+ * a byte of the allocator's, and the same order everywhere as long as is_less tells any two
+ * elements apart.
+ *
+ * Quicksort around the middle of three, whose partition has no branch for each element;
+ * short parts by insertion; what does not get shorter fast enough ends as a heap.
+ */
+#define ZLGI_SORT(name, type, is_less)                                                     \
+    static void name##_insert(type *a, size_t n, const void *context)                      \
+    {                                                                                      \
+        for (size_t i = 1, k; i < n; i++) {                                                \
+            type v = a[i];                                                                 \
+            for (k = i; k > 0 && is_less(&v, &a[k - 1], context); k--)                     \
+                a[k] = a[k - 1];                                                           \
+            a[k] = v;                                                                      \
+        }                                                                                  \
+    }                                                                                      \
+    static void name##_heap(type *a, size_t n, const void *context)                        \
+    {                                                                                      \
+        for (size_t first = n / 2, end = n; end > 1;) {                                    \
+            type v = a[first > 0 ? first - 1 : end - 1];                                   \
+            if (first > 0)                                                                 \
+                first--;                                                                   \
+            else                                                                           \
+                a[--end] = a[0];                                                           \
+            size_t k = first;                                                              \
+            for (size_t low; (low = 2 * k + 1) < end; k = low) {                           \
+                low += low + 1 < end && is_less(&a[low], &a[low + 1], context);            \
+                if (!is_less(&v, &a[low], context))                                        \
+                    break;                                                                 \
+                a[k] = a[low];                                                             \
+            }                                                                              \
+            a[k] = v;                                                                      \
+        }                                                                                  \
+    }                                                                                      \
+    static size_t name##_split(type *a, size_t n, const void *context)                     \
+    {                                                                                      \
+        size_t ends[3] = {n / 4, n / 2, n / 2 + n / 4}, last = 0;                          \
+        for (int i = 0; i < 3; i++) { /* 0/1, 1/2, 0/1: then 1 is the middle */            \
+            size_t low = ends[i == 1], high = ends[1 + (i == 1)];                          \
+            type v = a[low];                                                               \
+            type w = a[high];                                                              \
+            bool falls = is_less(&w, &v, context);                                         \
+            a[low] = falls ? w : v;                                                        \
+            a[high] = falls ? v : w;                                                       \
+        }                                                                                  \
+        type pivot = a[n / 2];                                                             \
+        a[n / 2] = a[0];                                                                   \
+        for (size_t i = 1; i < n; i++) {                                                   \
+            type v = a[i];                                                                 \
+            a[i] = a[last + 1];                                                            \
+            a[last + 1] = v;                                                               \
+            last += is_less(&v, &pivot, context);                                          \
+        }                                                                                  \
+        a[0] = a[last];                                                                    \
+        a[last] = pivot;                                                                   \
+        return last;                                                                       \
+    }                                                                                      \
+    static void name##_part(type *a, size_t n, int n_splits, const void *context)          \
+    {                                                                                      \
+        while (n > 24 && n_splits-- > 0) {                                                 \
+            size_t k = name##_split(a, n, context), n_high = n - k - 1;                    \
+            bool low_first = k < n_high;                                                   \
+            name##_part(low_first ? a : a + k + 1, low_first ? k : n_high, n_splits,       \
+                        context);                                                          \
+            a += low_first ? k + 1 : 0;                                                    \
+            n = low_first ? n_high : k;                                                    \
+        }                                                                                  \
+        if (n > 24)                                                                        \
+            name##_heap(a, n, context);                                                    \
+        else                                                                               \
+            name##_insert(a, n, context);                                                  \
+    }                                                                                      \
+    static void name(type *elements, size_t n, const void *context)                        \
+    {                                                                                      \
+        size_t i = 1;                                                                      \
+        while (i < n && !is_less(&elements[i], &elements[i - 1], context))                 \
+            i++;                                                                           \
+        int n_splits = 0;                                                                  \
+        for (size_t k = n; k > 0; k /= 2)                                                  \
+            n_splits += 2;                                                                 \
+        if (i < n)                                                                         \
+            name##_part(elements, n, n_splits, context);                                   \
+    }
+
 /* ------------------------------------------------------------------ JSON (json*.c)
  *
  * RFC 8259 with Python's NaN, Infinity and -Infinity tokens (kept as such). Duplicate

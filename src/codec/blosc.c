@@ -111,10 +111,32 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
     if (container.stored)
         return zlgi_out_view(out, in.data + ZLGI_BLOSC_HEADER, container.n_bytes, err);
     ZLGI_TRY(zlgi_out_memory(out, container.n_bytes, &memory, err));
-    ZLGI_TRY(zlgi_blosc_decodes(&container)
-                 ? zlgi_blosc_decode(&container, scratch, memory, err)
-                 : decode_by_library(&container, memory, err));
+    ZLGI_TRY(
+        zlgi_blosc_decodes(&container)
+            ? zlgi_blosc_decode(&container, 0, container.n_blocks, scratch, memory, err)
+            : decode_by_library(&container, memory, err));
     return zlgi_out_done(out, container.n_bytes, err);
+}
+
+static size_t block_bytes(const zlgi_step *step, const zlgi_edge *from, zlgi_bytes in)
+{
+    zlgi_blosc container;
+    (void)step;
+    if (zlgi_blosc_open(in, &container, NULL) != ZLG_OK || container.stored ||
+        container.n_bytes != from->n_bytes || !zlgi_blosc_decodes(&container))
+        return 0;
+    return container.blocksize;
+}
+
+static zlg_status decode_blocks(const zlgi_step *step, zlgi_scratch *scratch, zlgi_bytes in,
+                                size_t offset, size_t n, uint8_t *out, zlg_error *err)
+{
+    zlgi_blosc container;
+    (void)step;
+    ZLGI_TRY(zlgi_blosc_open(in, &container, err));
+    const size_t first = offset / container.blocksize;
+    const size_t end = (offset + n + container.blocksize - 1) / container.blocksize;
+    return zlgi_blosc_decode(&container, first, end - first, scratch, out, err);
 }
 
 const zlgi_codec zlgi_codec_blosc = {
@@ -124,5 +146,7 @@ const zlgi_codec zlgi_codec_blosc = {
     .configure = configure,
     .encode = encode,
     .decode = decode,
+    .block_bytes = block_bytes,
+    .decode_blocks = decode_blocks,
 };
 #endif

@@ -35,7 +35,8 @@ zlg_status zlgi_blosc_block_next(zlgi_blosc_block *block, zlgi_bytes *out, zlg_e
 /* Decodes a container that is not stored and whose streams are not left to the library
  * (blosc_decode.c): false then. */
 bool zlgi_blosc_decodes(const zlgi_blosc *container);
-zlg_status zlgi_blosc_decode(const zlgi_blosc *container, zlgi_scratch *scratch,
-                             uint8_t *out, zlg_error *err);
+/* Blocks first .. first + n - 1. */
+zlg_status zlgi_blosc_decode(const zlgi_blosc *container, size_t first, size_t n,
+                             zlgi_scratch *scratch, uint8_t *out, zlg_error *err);
 
 #endif

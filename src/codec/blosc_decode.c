@@ -103,16 +103,16 @@ static zlg_status decode_block(const zlgi_blosc *container, size_t i, zlgi_scrat
     return ZLG_OK;
 }
 
-zlg_status zlgi_blosc_decode(const zlgi_blosc *container, zlgi_scratch *scratch,
-                             uint8_t *out, zlg_error *err)
+zlg_status zlgi_blosc_decode(const zlgi_blosc *container, size_t first, size_t n,
+                             zlgi_scratch *scratch, uint8_t *out, zlg_error *err)
 {
     zlgi_buf *room = zlgi_scratch_context(scratch, &room_type);
     if (!room)
         return zlgi_no_memory(err, sizeof *room);
     const size_t n_room = container->blocksize + container->typesize * ZLGI_BIT_GROUP;
     ZLGI_TRY(zlgi_buf_reserve(room, n_room, false, err));
-    for (size_t i = 0; i < container->n_blocks; i++)
-        ZLGI_TRY(decode_block(container, i, scratch, room->data,
+    for (size_t i = 0; i < n; i++)
+        ZLGI_TRY(decode_block(container, first + i, scratch, room->data,
                               out + i * container->blocksize, err));
     return ZLG_OK;
 }

@@ -29,7 +29,7 @@ void zlgi_box_use(int rank, const int64_t *shape, uint8_t *memory, const ptrdiff
 {
     out->rank = rank;
     out->memory = memory;
-    out->points = false;
+    out->kind = ZLGI_USE_BOX;
     for (int i = 0; i < rank; i++)
         out->axis[i] = (zlgi_use_axis){.step = 1, .count = shape[i], .stride = strides[i]};
 }

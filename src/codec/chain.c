@@ -154,6 +154,25 @@ zlg_status zlgi_chain_unwrap(const zlgi_chain *chain, const zlgi_layout *layout,
                      err);
 }
 
+size_t zlgi_chain_block_bytes(const zlgi_chain *chain, const zlgi_layout *layout,
+                              zlgi_bytes encoded)
+{
+    const zlgi_step *step = &chain->step[chain->n_folded];
+    if (chain->n_steps != chain->n_folded + 1 || !step->codec->block_bytes)
+        return 0;
+    return step->codec->block_bytes(step, &layout->edge[chain->n_folded], encoded);
+}
+
+zlg_status zlgi_chain_decode_blocks(const zlgi_chain *chain, zlgi_scratch *scratch,
+                                    zlgi_bytes encoded, size_t offset, size_t n,
+                                    uint8_t *out, zlg_error *err)
+{
+    const zlgi_step *step = &chain->step[chain->n_folded];
+    zlg_status status =
+        step->codec->decode_blocks(step, scratch, encoded, offset, n, out, err);
+    return status == ZLG_OK ? ZLG_OK : within_step(step, status, err);
+}
+
 /* ------------------------------------------------------------------ encode */
 
 zlg_status zlgi_chain_encode(const zlgi_chain *chain, const zlgi_layout *layout,

@@ -138,6 +138,15 @@ struct zlgi_codec {
     zlg_status (*decode)(const zlgi_step *step, zlgi_scratch *scratch,
                          const zlgi_edge *from, zlgi_bytes in, zlgi_out *out,
                          zlg_error *err);
+    /*
+     * Codecs that store blocks which decode alone; else both NULL. Bytes of a decoded
+     * block, of which the last may be shorter; 0 when these bytes are not in blocks, or
+     * damaged. And the blocks that fill [offset, offset + n), which begins and ends between
+     * blocks.
+     */
+    size_t (*block_bytes)(const zlgi_step *step, const zlgi_edge *from, zlgi_bytes in);
+    zlg_status (*decode_blocks)(const zlgi_step *step, zlgi_scratch *scratch, zlgi_bytes in,
+                                size_t offset, size_t n, uint8_t *out, zlg_error *err);
 };
 
 /* By v3 name or alias (also "numcodecs.<id>"); by numcodecs id. NULL: unknown.
@@ -196,6 +205,13 @@ zlg_status zlgi_chain_decode(const zlgi_chain *chain, const zlgi_layout *layout,
 zlg_status zlgi_chain_unwrap(const zlgi_chain *chain, const zlgi_layout *layout,
                              zlgi_scratch *scratch, zlgi_bytes encoded, zlgi_buf pair[2],
                              zlgi_bytes *out, zlg_error *err);
+/* The same for a part of the edge, where the chain has but one step, which stores blocks:
+ * bytes of a block, or 0; and blocks [offset, offset + n) into memory. */
+size_t zlgi_chain_block_bytes(const zlgi_chain *chain, const zlgi_layout *layout,
+                              zlgi_bytes encoded);
+zlg_status zlgi_chain_decode_blocks(const zlgi_chain *chain, zlgi_scratch *scratch,
+                                    zlgi_bytes encoded, size_t offset, size_t n,
+                                    uint8_t *out, zlg_error *err);
 /* The other way, from a buffer of edge n_folded (transposed and swapped by the gather). */
 zlg_status zlgi_chain_encode(const zlgi_chain *chain, const zlgi_layout *layout,
                              zlgi_scratch *scratch, zlgi_bytes decoded, zlgi_buf pair[2],

@@ -5,7 +5,6 @@
 #include "core/core.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct member {
     const char *path; /* relative to the group */
@@ -182,15 +181,17 @@ static zlg_status walk_map(member_list *list)
 
 /* Bytewise by segments, so that a node comes before what lies below it, and siblings are
  * not torn apart by names that sort before "/". */
-static int compare_members(const void *a, const void *b)
+static inline bool member_is_less(const member *a, const member *b, const void *context)
 {
-    const uint8_t *x = (const uint8_t *)((const member *)a)->path;
-    const uint8_t *y = (const uint8_t *)((const member *)b)->path;
+    const uint8_t *x = (const uint8_t *)a->path;
+    const uint8_t *y = (const uint8_t *)b->path;
+    (void)context;
     while (*x && *x == *y)
         x++, y++;
     int p = *x == '/' ? 1 : *x ? *x + 1 : 0, q = *y == '/' ? 1 : *y ? *y + 1 : 0;
-    return p < q ? -1 : p > q;
+    return p < q;
 }
+ZLGI_SORT(sort_members, member, member_is_less)
 
 /* ------------------------------------------------------------------ members */
 
@@ -200,8 +201,8 @@ static zlg_status collect(member_list *list)
         return walk_store(list);
     ZLGI_TRY(walk_map(list));
     if (list->members.n > 0)
-        qsort(list->members.data, list->members.n / sizeof(member), sizeof(member),
-              compare_members);
+        sort_members((member *)(void *)list->members.data, list->members.n / sizeof(member),
+                     NULL);
     return ZLG_OK;
 }
 

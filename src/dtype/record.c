@@ -4,7 +4,6 @@
  * as fields without a name) and in version 3 (`struct`, whose names are never empty).
  * Refuses to know how a field is spelled.
  */
-#include <stdlib.h>
 
 #include "dtype/internal.h"
 
@@ -48,10 +47,13 @@ zlg_status zlgi_record_name(zlgi_record_parser *parser, const zlgi_json *json,
     return ZLG_OK;
 }
 
-static int compare_names(const void *a, const void *b)
+static inline bool name_is_less(const char *const *a, const char *const *b,
+                                const void *context)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    (void)context;
+    return strcmp(*a, *b) < 0;
 }
+ZLGI_SORT(sort_names, const char *, name_is_less)
 
 static zlg_status check_names(zlgi_arena *arena, const zlgi_field *fields, int n,
                               zlg_error *err)
@@ -62,7 +64,7 @@ static zlg_status check_names(zlgi_arena *arena, const zlgi_field *fields, int n
         return zlgi_no_memory(err, n_bytes);
     for (int i = 0; i < n; i++)
         names[i] = fields[i].name;
-    qsort(names, (size_t)n, sizeof(*names), compare_names);
+    sort_names(names, (size_t)n, NULL);
     for (int i = 1; i < n; i++)
         if (names[i][0] != '\0' && strcmp(names[i - 1], names[i]) == 0)
             return zlgi_fail(err, ZLG_METADATA, "two fields are named \"%s\"", names[i]);

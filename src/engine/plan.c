@@ -174,7 +174,7 @@ static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *er
     for (uint32_t i = 0; i < plan->n_requests; i++) {
         zlgi_record record = {.request = i, .source = first_with_source(plan, &table, i)};
         ZLGI_TRY(check_grid(&plan->requests[i].source->grid, err));
-        zlg_status status = zlgi_plan_use(plan, i)->points
+        zlg_status status = zlgi_plan_use(plan, i)->kind == ZLGI_USE_POINTS
                                 ? add_points(plan, record, records, err)
                                 : add_box(plan, record, records, err);
         ZLGI_TRY(status);
@@ -218,7 +218,7 @@ static zlg_status fill_plan(zlgi_plan *plan, const zlgi_alloc *alloc, zlg_error 
                                request->memory, request->strides, request->source->item,
                                zlgi_plan_use(plan, i), err));
     }
-    if (plan->n_requests == 1 && !zlgi_plan_use(plan, 0)->points)
+    if (plan->n_requests == 1 && zlgi_plan_use(plan, 0)->kind == ZLGI_USE_BOX)
         return touch(plan, 0, plan->touched, &plan->n_objects, err);
     zlgi_buf records;
     zlgi_buf_init(&records, alloc);

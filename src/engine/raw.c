@@ -201,7 +201,8 @@ zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
     zlg_status status = ZLG_OK;
     for (size_t i = 0; i < uses->n && status == ZLG_OK; i++) {
         zlgi_use *use = zlgi_uses_at(uses, i);
-        status = use->points ? read_points(&reader, use, sorted) : read_use(&reader, use);
+        status = use->kind == ZLGI_USE_POINTS ? read_points(&reader, use, sorted)
+                                              : read_use(&reader, use);
     }
     worker->stats.n_chunks++;
     if (uses->n == 1 && zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides))

@@ -27,7 +27,7 @@ zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
         const zlgi_use *use = zlgi_plan_use(plan, record ? record->request : 0);
         zlgi_use *cut;
         ZLGI_TRY(zlgi_uses_room(out, &cut, err));
-        if (!use->points) {
+        if (use->kind != ZLGI_USE_POINTS) {
             out->n += zlgi_use_cut(use, planned->start, planned->shape, cut);
             continue;
         }

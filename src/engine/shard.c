@@ -244,7 +244,7 @@ static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables
 static zlg_status make_entries(shard_reader *reader, zlgi_buf *work)
 {
     for (uint32_t i = 0; i < reader->uses->n; i++) {
-        bool points = zlgi_uses_at(reader->uses, i)->points;
+        bool points = zlgi_uses_at(reader->uses, i)->kind == ZLGI_USE_POINTS;
         ZLGI_TRY(points ? add_points(reader, i, work) : add_box(reader, i, work));
     }
     entry *entries = (entry *)(void *)reader->entries->data;
@@ -261,7 +261,7 @@ static zlg_status add_piece_use(shard_reader *reader, const entry *e, const int6
     const zlgi_use *use = zlgi_uses_at(reader->uses, e->use);
     zlgi_use *cut;
     ZLGI_TRY(zlgi_uses_room(&reader->piece_uses, &cut, reader->err));
-    if (!use->points) {
+    if (use->kind != ZLGI_USE_POINTS) {
         reader->piece_uses.n +=
             zlgi_use_cut(use, start, reader->level->sharding->chunk_shape, cut);
         return ZLG_OK;
@@ -517,7 +517,7 @@ static zlg_status read_inner(shard_reader *reader, zlgi_block *given, int i_bloc
     zlgi_block *block = given;
     zlg_status status = take_index(reader, ring, &block);
     const zlgi_use *use = reader->uses->n ? zlgi_uses_at(reader->uses, 0) : NULL;
-    reader->single = reader->uses->n == 1 && !use->points;
+    reader->single = reader->uses->n == 1 && use->kind == ZLGI_USE_BOX;
     if (status == ZLG_OK)
         status = reader->single ? touch(reader, use, work, reader->touched, &n_touched)
                                 : make_entries(reader, work);

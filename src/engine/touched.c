@@ -11,7 +11,7 @@ typedef struct entry {
 
 static bool is_single(const zlgi_touched_map *map)
 {
-    return map->uses->n == 1 && !zlgi_uses_at(map->uses, 0)->points;
+    return map->uses->n == 1 && zlgi_uses_at(map->uses, 0)->kind == ZLGI_USE_BOX;
 }
 
 static zlg_status add(zlgi_touched_map *map, uint64_t chunk, entry e, zlg_error *err)
@@ -75,7 +75,7 @@ static zlg_status mark_box(zlgi_touched_map *map, uint32_t i_use, zlg_error *err
 zlg_status zlgi_touched_mark(zlgi_touched_map *map, zlg_error *err)
 {
     for (uint32_t i = 0; i < map->uses->n; i++) {
-        bool points = zlgi_uses_at(map->uses, i)->points;
+        bool points = zlgi_uses_at(map->uses, i)->kind == ZLGI_USE_POINTS;
         ZLGI_TRY(points ? mark_points(map, i, err) : mark_box(map, i, err));
     }
     return ZLG_OK;
@@ -110,7 +110,7 @@ static void settle_ids(const zlgi_buf *ids, zlgi_uses *uses)
     const int64_t *id = (const int64_t *)(const void *)ids->data;
     for (size_t i = 0; i < uses->n; i++) {
         zlgi_use *use = zlgi_uses_at(uses, i);
-        if (!use->points)
+        if (use->kind != ZLGI_USE_POINTS)
             continue;
         use->ids = id;
         id += use->n_points;
@@ -136,7 +136,7 @@ zlg_status zlgi_touched_uses(const zlgi_touched_map *map, uint64_t chunk,
     for (uint32_t number = map->touch[chunk].first; number;) {
         const zlgi_use *use = zlgi_uses_at(map->uses, entries[number - 1].use);
         ZLGI_TRY(zlgi_uses_room(out, &cut, err));
-        if (use->points) {
+        if (use->kind == ZLGI_USE_POINTS) {
             ZLGI_TRY(take_points(map, number, start, ids, cut, &number, err));
             out->n++;
         } else {

@@ -100,6 +100,81 @@ static zlg_status read_cached(zlgi_worker *worker, const zlgi_source *source,
     return status;
 }
 
+/* ------------------------------------------------------------------ blocks
+ *
+ * A unit that is stored in blocks is decoded block by block, each placed while it is in
+ * cache, and only those of which something is wanted. Blocks must be rows of the unit, one
+ * or many, along the axis that moves slowest in it.
+ */
+typedef struct slabs {
+    int axis;
+    int64_t n_rows;   /* of a slab */
+    size_t n_row;     /* bytes of a row */
+    int64_t low, end; /* rows that are wanted lie here */
+} slabs;
+
+static bool make_slabs(const zlgi_level *level, const zlgi_level_box *box,
+                       const int64_t *shape, zlgi_bytes encoded, const zlgi_use *use,
+                       slabs *out)
+{
+    const zlgi_chain *chain = level->chain;
+    if (level->rank == 0 || use->kind == ZLGI_USE_POINTS)
+        return false;
+    out->axis = chain->n_transposes ? chain->order[0] : 0;
+    out->n_row = (size_t)box->strides[out->axis];
+    size_t block = zlgi_chain_block_bytes(chain, &box->layout, encoded);
+    if (block == 0 || out->n_row == 0 || (block % out->n_row && out->n_row % block))
+        return false;
+    const zlgi_use_axis *axis = &use->axis[out->axis];
+    int64_t last = axis->count - 1;
+    out->n_rows = (int64_t)(ZLGI_MAX(block, out->n_row) / out->n_row);
+    out->low = axis->list ? axis->list[0] - axis->base : axis->start;
+    out->end =
+        1 + (axis->list ? axis->list[last] - axis->base : axis->start + last * axis->step);
+    out->low = out->low / out->n_rows * out->n_rows;
+    return out->n_rows < shape[out->axis];
+}
+
+static zlg_status place_slab(zlgi_worker *worker, const zlgi_source *source,
+                             const zlgi_level *level, const zlgi_level_box *box,
+                             const int64_t *shape, zlgi_bytes encoded, const slabs *rows,
+                             int64_t row, const zlgi_use *use, zlgi_buf *buf,
+                             zlgi_uses *slab_uses, zlg_error *err)
+{
+    int64_t start[ZLG_MAX_RANK] = {0}, slab[ZLG_MAX_RANK];
+    zlgi_use *cut;
+    memcpy(slab, shape, (size_t)level->rank * sizeof *slab);
+    start[rows->axis] = row;
+    slab[rows->axis] = ZLGI_MIN(rows->n_rows, shape[rows->axis] - row);
+    slab_uses->n = 0;
+    ZLGI_TRY(zlgi_uses_room(slab_uses, &cut, err));
+    slab_uses->n = zlgi_use_cut(use, start, slab, cut);
+    if (slab_uses->n == 0)
+        return ZLG_OK;
+    zlgi_bytes unit = {.n = (size_t)slab[rows->axis] * rows->n_row};
+    ZLGI_TRY(zlgi_buf_reserve(buf, (size_t)rows->n_rows * rows->n_row, false, err));
+    ZLGI_TRY(zlgi_chain_decode_blocks(level->chain, worker->scratch, encoded,
+                                      (size_t)row * rows->n_row, unit.n, buf->data, err));
+    unit.data = buf->data;
+    return zlgi_unit_place(worker, source, level->chain, box->strides, unit, slab_uses,
+                           err);
+}
+
+static zlg_status place_slabs(zlgi_worker *worker, const zlgi_source *source,
+                              const zlgi_level *level, const zlgi_level_box *box,
+                              const int64_t *shape, zlgi_bytes encoded, const slabs *rows,
+                              const zlgi_use *use, zlgi_buf *buf, zlg_error *err)
+{
+    zlgi_uses slab_uses = {.buf = zlgi_scratch_push(worker->scratch), .rank = level->rank};
+    zlg_status status = ZLG_OK;
+    worker->stats.n_chunks++;
+    for (int64_t row = rows->low; row < rows->end && status == ZLG_OK; row += rows->n_rows)
+        status = place_slab(worker, source, level, box, shape, encoded, rows, row, use, buf,
+                            &slab_uses, err);
+    zlgi_scratch_pop(worker->scratch);
+    return status;
+}
+
 static zlg_status decode_and_place(zlgi_worker *worker, const zlgi_source *source,
                                    const zlgi_level *level, const zlgi_level_box *box,
                                    const int64_t *shape, zlgi_bytes encoded,
@@ -109,6 +184,10 @@ static zlg_status decode_and_place(zlgi_worker *worker, const zlgi_source *sourc
     const zlgi_use *only = uses->n == 1 && !worker->keep ? zlgi_uses_at(uses, 0) : NULL;
     bool direct = only && zlgi_use_matches(only, shape, box->strides);
     zlgi_bytes unit;
+    slabs rows;
+    if (only && !direct && make_slabs(level, box, shape, encoded, only, &rows))
+        return place_slabs(worker, source, level, box, shape, encoded, &rows, only,
+                           &pair[0], err);
     ZLGI_TRY(zlgi_chain_decode(chain, &box->layout, worker->scratch, encoded,
                                direct ? only->memory : NULL, pair, &unit, err));
     worker->stats.n_chunks++;

@@ -10,7 +10,7 @@ bool zlgi_written_covers(const zlgi_written *box, size_t *out_use)
 {
     for (size_t i = box->uses->n; i-- > 0;) {
         const zlgi_use *use = zlgi_uses_at(box->uses, i);
-        bool all = !use->points;
+        bool all = use->kind == ZLGI_USE_BOX;
         for (int a = 0; a < use->rank && all; a++) {
             const zlgi_use_axis *axis = &use->axis[a];
             all = !axis->list && (axis->step == 1 || axis->count == 1) &&

@@ -8,8 +8,6 @@
  */
 #include "grid/grid.h"
 
-#include <stdlib.h>
-
 static zlg_status check_rank(const zlgi_grid *grid, const zlg_selection *selection,
                              zlg_error *err)
 {
@@ -139,13 +137,13 @@ typedef struct list_entry {
     int64_t index, place;
 } list_entry;
 
-static int compare_entries(const void *a, const void *b)
+static inline bool entry_is_less(const list_entry *a, const list_entry *b,
+                                 const void *context)
 {
-    const list_entry *x = a, *y = b;
-    if (x->index != y->index)
-        return x->index < y->index ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    (void)context;
+    return a->index != b->index ? a->index < b->index : a->place < b->place;
 }
+ZLGI_SORT(sort_entries, list_entry, entry_is_less)
 
 /* A list with one constant positive difference is a range: no table, no search. */
 static bool is_arithmetic(const int64_t *list, int64_t count)
@@ -184,7 +182,7 @@ static zlg_status sort_list(zlgi_arena *arena, const int64_t *list, int64_t coun
         return zlgi_no_memory(err, n * sizeof *entries);
     for (size_t i = 0; i < n; i++)
         entries[i] = (list_entry){.index = list[i], .place = (int64_t)i};
-    qsort(entries, n, sizeof *entries, compare_entries);
+    sort_entries(entries, n, NULL);
     for (size_t i = 0; i < n; i++) {
         copy[i] = entries[i].index;
         place[i] = entries[i].place;
@@ -229,7 +227,7 @@ static zlg_status make_points(zlgi_arena *arena, const zlgi_grid *grid,
                               const int64_t *const *coordinates, int64_t n_points,
                               zlgi_use *out, zlg_error *err)
 {
-    out->points = true;
+    out->kind = ZLGI_USE_POINTS;
     out->n_points = n_points;
     int64_t *ids = zlgi_arena_get(arena, (size_t)n_points * sizeof *ids + 1);
     if (!ids)
@@ -298,7 +296,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
     out->rank = grid->rank;
     /* Nothing is placed where there are no bytes, but addresses are counted from it. */
     out->memory = memory ? memory : (uint8_t *)out;
-    out->points = false;
+    out->kind = ZLGI_USE_BOX;
     if (selection->kind == ZLG_POINTS || selection->kind == ZLG_MASK) {
         out->point_stride = step[0];
         if (selection->kind == ZLG_MASK)
@@ -315,7 +313,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
 
 int64_t zlgi_use_count(const zlgi_use *use)
 {
-    if (use->points)
+    if (use->kind == ZLGI_USE_POINTS)
         return use->n_points;
     int64_t n = 1;
     for (int i = 0; i < use->rank; i++)
@@ -429,7 +427,7 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
                   zlgi_use *out)
 {
     out->rank = use->rank;
-    out->points = false;
+    out->kind = use->kind;
     out->memory = use->memory;
     out->swap = use->swap;
     for (int i = 0; i < use->rank; i++) {

@@ -93,10 +93,12 @@ typedef struct zlgi_use_axis {
     ptrdiff_t stride;
 } zlgi_use_axis;
 
+typedef enum zlgi_use_kind { ZLGI_USE_BOX = 0, ZLGI_USE_POINTS } zlgi_use_kind;
+
 typedef struct zlgi_use {
     int rank;
+    zlgi_use_kind kind;
     uint8_t *memory;
-    bool points;
     const int64_t *ids; /* points */
     int64_t n_points;
     ptrdiff_t point_stride;

@@ -317,7 +317,7 @@ static inline const uint8_t *point_in_unit(const zlgi_use *use, const uint8_t *u
 void zlgi_place(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_strides,
                 size_t item, const zlgi_swap *swap)
 {
-    if (!use->points) {
+    if (use->kind == ZLGI_USE_BOX) {
         copy c;
         make_loops(use, unit, unit_strides, true, &c);
         run_copy(&c, item, swap);
@@ -333,9 +333,17 @@ void zlgi_place(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_
 void zlgi_gather(const zlgi_use *use, uint8_t *unit, const ptrdiff_t *unit_strides,
                  size_t item, const zlgi_swap *swap)
 {
-    copy c;
-    make_loops(use, unit, unit_strides, false, &c);
-    run_copy(&c, item, swap);
+    if (use->kind == ZLGI_USE_BOX) {
+        copy c;
+        make_loops(use, unit, unit_strides, false, &c);
+        run_copy(&c, item, swap);
+        return;
+    }
+    any_element element = {.item = item, .swap = swap && swap->width ? swap : NULL};
+    row_fn row = choose_row(item, swap);
+    for (int64_t i = 0; i < use->n_points; i++)
+        row((uint8_t *)(uintptr_t)point_in_unit(use, unit, unit_strides, use->ids[i]),
+            use->memory + use->ids[i] * use->point_stride, 1, 0, 0, &element);
 }
 
 bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
@@ -343,7 +351,7 @@ bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
 {
     bool failed = false;
     view_copier copier = {.arena = arena, .failed = &failed};
-    if (use->points) {
+    if (use->kind == ZLGI_USE_POINTS) {
         for (int64_t i = 0; i < use->n_points && !failed; i++)
             row_views(use->memory + use->ids[i] * use->point_stride,
                       point_in_unit(use, unit, unit_strides, use->ids[i]), 1, 0, 0,
@@ -380,7 +388,7 @@ void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item)
         same = value[i] == value[0];
     any_element element = {.item = item};
     row_fn row = same ? row_same_byte : choose_row(item, NULL);
-    if (use->points) {
+    if (use->kind == ZLGI_USE_POINTS) {
         for (int64_t i = 0; i < use->n_points; i++)
             row(use->memory + use->ids[i] * use->point_stride, value, 1, 0, 0, &element);
         return;
@@ -401,7 +409,7 @@ void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item)
 bool zlgi_use_matches(const zlgi_use *use, const int64_t *shape,
                       const ptrdiff_t *unit_strides)
 {
-    if (use->points)
+    if (use->kind != ZLGI_USE_BOX)
         return false;
     for (int i = 0; i < use->rank; i++) {
         const zlgi_use_axis *axis = &use->axis[i];

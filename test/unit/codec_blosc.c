@@ -55,6 +55,27 @@ static void check(zlgi_bytes stored, zlgi_bytes data, const char *what)
     unguard(&room);
 }
 
+/* All blocks one by one, into memory that ends where they do. */
+static void check_blocks(zlgi_bytes stored, zlgi_bytes data, const char *what)
+{
+    const char *missing;
+    const zlgi_step step = {.codec = zlgi_codec_find_v3("blosc", &missing)};
+    const zlgi_edge from = {.n_bytes = data.n}, other = {.n_bytes = data.n + 1};
+    size_t n_block = step.codec->block_bytes(&step, &from, stored);
+    assert_int_equal(step.codec->block_bytes(&step, &other, stored), 0);
+    for (size_t at = 0; n_block && at < data.n; at += n_block) {
+        const zlgi_bytes block = {data.data + at, ZLGI_MIN(n_block, data.n - at)};
+        guarded room = guard(block);
+        uint8_t *into = (uint8_t *)(uintptr_t)room.bytes.data;
+        memset(into, 0xee, block.n);
+        if (step.codec->decode_blocks(&step, scratch, stored, at, block.n, into, &error))
+            fail_msg("%s: block at %zu: %s", what, at, error.message);
+        if (memcmp(into, block.data, block.n) != 0)
+            fail_msg("%s: other bytes in the block at %zu", what, at);
+        unguard(&room);
+    }
+}
+
 static void test_all_that_the_library_writes(void **state)
 {
     (void)state;
@@ -75,6 +96,7 @@ static void test_all_that_the_library_writes(void **state)
                         snprintf(what, sizeof what, "%s, shuffle %d, type %zu, %zu bytes",
                                  NAMES[c], shuffle, items[i], sizes[s]);
                         check(stored, data, what);
+                        check_blocks(stored, data, what);
                     }
 }
 
