@@ -306,7 +306,7 @@ static zlg_status add_part(zlgi_buf *parts, zlgi_bytes bytes, zlg_error *err)
 {
     size_t n = parts->n / sizeof bytes;
     zlgi_bytes *last = n > 0 ? (zlgi_bytes *)(void *)parts->data + n - 1 : NULL;
-    if (last && last->data + last->n == bytes.data) {
+    if (last && last->data && last->data + last->n == bytes.data) {
         last->n += bytes.n;
         return ZLG_OK;
     }

@@ -59,8 +59,12 @@ static inline const char *random_codecs(model *m, const char *type, char *out, s
                              endian)
                   : snprintf(out + at, n - (size_t)at, "{\"name\":\"bytes\"}");
     static const char *const tails[] = {
-        "", "", ",{\"name\":\"crc32c\"}",
+        "",
+        "",
+        ",{\"name\":\"crc32c\"}",
         ",{\"name\":\"zstd\",\"configuration\":{\"level\":1,\"checksum\":false}}",
+        (",{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\",\"clevel\":1,"
+         "\"shuffle\":\"noshuffle\",\"blocksize\":128}}"),
         ",{\"name\":\"gzip\",\"configuration\":{\"level\":1}},{\"name\":\"crc32c\"}"};
     snprintf(out + at, n - (size_t)at, "%s]", tails[below(m, ZLGI_COUNT(tails))]);
     return out;

@@ -180,20 +180,10 @@ static void fill_step(twins *t, uint8_t *elements)
     pick_free(&p);
 }
 
-static void run_case(twins *t, uint64_t seed)
+static void check_steps(twins *t, uint8_t *elements, int n_steps)
 {
-    for (int k = 0; k < 2; k++) {
-        t->models[k] = (model){.random = seed};
-        make_array(&t->models[k], t->stores[k]);
-    }
     model *m = &t->models[0];
-    uint8_t *elements = calloc(m->n_elements, m->item);
-    if (below(m, 3) == 0)
-        memcpy(elements, m->elements, m->n_elements * m->item);
-    for (int k = 0; k < 2; k++)
-        MUST(zlg_array_write(t->models[k].array, NULL, &(zlg_source){.data = elements},
-                             NULL, err_));
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < n_steps; i++) {
         if (below(m, 5) == 0)
             fill_step(t, elements);
         else
@@ -208,36 +198,127 @@ static void run_case(twins *t, uint64_t seed)
     }
 }
 
+static void run_case(twins *t, uint64_t seed)
+{
+    for (int k = 0; k < 2; k++) {
+        t->models[k] = (model){.random = seed};
+        make_array(&t->models[k], t->stores[k]);
+    }
+    model *m = &t->models[0];
+    uint8_t *elements = calloc(m->n_elements, m->item);
+    if (below(m, 3) == 0)
+        memcpy(elements, m->elements, m->n_elements * m->item);
+    for (int k = 0; k < 2; k++)
+        MUST(zlg_array_write(t->models[k].array, NULL, &(zlg_source){.data = elements},
+                             NULL, err_));
+    check_steps(t, elements, STEPS);
+}
+
+/* One shard, large enough that all threads work on it: whole, and then in parts. */
+static void run_large(twins *t, uint64_t seed, const char *codecs)
+{
+    enum { SIDE = 1000 };
+    static const int64_t shape[2] = {SIDE, SIDE}, shard[2] = {1024, 1024},
+                         chunk[2] = {32, 16};
+    size_t n = (size_t)SIDE * SIDE;
+    for (int k = 0; k < 2; k++) {
+        t->models[k] = (model){.random = seed,
+                               .rank = 2,
+                               .shape = {SIDE, SIDE},
+                               .item = 2,
+                               .n_elements = n,
+                               .what = "one large shard"};
+        zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+        spec.rank = 2;
+        spec.shape = shape;
+        spec.object_shape = shard;
+        spec.chunk_shape = chunk;
+        spec.data_type = "uint16";
+        spec.codecs = codecs;
+        MUST(zlg_array_create(t->stores[k], "", &spec, &t->models[k].array, err_));
+    }
+    uint16_t *elements = calloc(n, sizeof *elements);
+    for (size_t i = 0; i < n; i++)
+        elements[i] = (uint16_t)(next(&t->models[0]) % 100 + i / 1000);
+    for (int k = 0; k < 2; k++)
+        MUST(zlg_array_write(t->models[k].array, NULL, &(zlg_source){.data = elements},
+                             NULL, err_));
+    check_twins(t);
+    check_steps(t, (uint8_t *)elements, 2 * STEPS);
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void with_stores(twins *t, const test_folder *folder, int number)
+{
+    zlg_fs_options fs = ZLG_FS_OPTIONS_INIT;
+    char name[32];
+    fs.create = 1;
+    snprintf(name, sizeof name, "%d", number);
+    MUST(zlg_store_open_memory(t->ctxs[0], &t->stores[0], err_));
+    MUST(zlg_store_open_fs(t->ctxs[1], test_folder_path(folder, name), &fs, &t->stores[1],
+                           err_));
+}
+
+static void close_stores(twins *t)
+{
+    zlg_store_close(t->stores[0]);
+    zlg_store_close(t->stores[1]);
+}
+
 static void test_writes(void **state)
 {
-    (void)state;
-    twins t;
+    twins *t = *state;
     test_folder folder;
     test_folder_make(&folder);
+    for (int i = 0; i < CASES; i++) {
+        with_stores(t, &folder, i);
+        run_case(t, ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        close_stores(t);
+    }
+    test_folder_remove(&folder);
+}
+
+static void test_one_large_shard(void **state)
+{
+    static const char *const codecs[] = {
+        NULL, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]",
+        "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
+        "{\"name\":\"crc32c\"}]"};
+    twins *t = *state;
+    test_folder folder;
+    test_folder_make(&folder);
+    for (int i = 0; i < (int)ZLGI_COUNT(codecs); i++) {
+        with_stores(t, &folder, i);
+        run_large(t, 77 + (uint64_t)i, codecs[i]);
+        close_stores(t);
+    }
+    test_folder_remove(&folder);
+}
+
+static int open_twins(void **state)
+{
+    static twins t;
     for (int k = 0; k < 2; k++) {
         zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
         options.n_threads = k ? 1 : 3;
         MUST(zlg_ctx_new(&options, &t.ctxs[k], err_));
     }
-    for (uint64_t i = 0; i < CASES; i++) {
-        zlg_fs_options fs = ZLG_FS_OPTIONS_INIT;
-        char name[32];
-        fs.create = 1;
-        snprintf(name, sizeof name, "%d", (int)i);
-        MUST(zlg_store_open_memory(t.ctxs[0], &t.stores[0], err_));
-        MUST(zlg_store_open_fs(t.ctxs[1], test_folder_path(&folder, name), &fs,
-                               &t.stores[1], err_));
-        run_case(&t, (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
-        zlg_store_close(t.stores[0]);
-        zlg_store_close(t.stores[1]);
-    }
-    zlg_ctx_close(t.ctxs[0]);
-    zlg_ctx_close(t.ctxs[1]);
-    test_folder_remove(&folder);
+    *state = &t;
+    return 0;
+}
+
+static int close_twins(void **state)
+{
+    twins *t = *state;
+    zlg_ctx_close(t->ctxs[0]);
+    zlg_ctx_close(t->ctxs[1]);
+    return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_writes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_writes),
+                                       cmocka_unit_test(test_one_large_shard)};
+    return cmocka_run_group_tests(tests, open_twins, close_twins);
 }
