@@ -166,7 +166,10 @@ zlg_status zlgi_join(const char *path, const char *name, char out[ZLGI_NAME_MAX]
                      zlg_error *err);
 /* ------------------------------------------------------------------ changes
  *
- * document.c: a document of a node is put, or with text NULL removed. */
+ * document.c: a text that could not be read back, having more bytes or levels than the
+ * limits allow, is LIMIT. */
+zlg_status zlgi_document_check(zlg_store *store, const zlgi_buf *text, zlg_error *err);
+/* A document of a node is put, or with text NULL removed. */
 zlg_status zlgi_document_put(zlg_store *store, const char *path, const char *name,
                              zlgi_change change, zlg_promise promise, const zlgi_buf *text,
                              zlg_error *err);
@@ -200,7 +203,11 @@ zlg_status zlgi_make_parents(zlg_store *store, const char *path, int zarr_format
 zlg_status zlgi_group_put(zlg_store *store, const char *path, int zarr_format,
                           const zlgi_json *attributes, zlgi_change change,
                           zlg_promise promise, zlg_error *err);
+zlg_status zlgi_group_check(zlg_store *store, int zarr_format, const zlgi_json *attributes,
+                            zlg_error *err);
 /* .zattrs; none without attributes. */
+zlg_status zlgi_attributes_check(zlg_store *store, const zlgi_json *attributes,
+                                 zlg_error *err);
 zlg_status zlgi_attributes_put(zlg_store *store, const char *path,
                                const zlgi_json *attributes, zlg_promise promise,
                                zlg_error *err);

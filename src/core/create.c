@@ -30,6 +30,8 @@ static zlg_status build(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *
         ZLGI_TRY(zlgi_meta_parse_attributes(&array->arena, spec->attributes,
                                             spec->python_tokens != 0, limits,
                                             &documents.attributes, err));
+    if (documents.attributes)
+        ZLGI_TRY(zlgi_attributes_check(array->store, documents.attributes, err));
     ZLGI_TRY(zlgi_array_build(array, &documents, true, err));
     return zlgi_array_check(array, err);
 }
@@ -144,9 +146,11 @@ static zlg_status store_group(zlg_store *store, const char *path,
         return zlgi_fail(err, ZLG_USAGE, "zarr_format is %d, not 2 or 3", zarr_format);
     ZLGI_TRY(zlgi_meta_parse_attributes(arena, spec->attributes, spec->python_tokens != 0,
                                         store->limits, &attributes, err));
+    attributes = attributes ? attributes : &none;
+    ZLGI_TRY(zlgi_group_check(store, zarr_format, attributes, err));
     ZLGI_TRY(zlgi_make_room(store, path, spec->overwrite != 0, err));
     ZLGI_TRY(zlgi_make_parents(store, path, zarr_format, promise, err));
-    return zlgi_group_put(store, path, zarr_format, attributes ? attributes : &none,
+    return zlgi_group_put(store, path, zarr_format, attributes,
                           spec->overwrite ? ZLGI_REPLACE : ZLGI_CREATE, promise, err);
 }
 

@@ -9,6 +9,17 @@ static zlg_status within_key(const char *key, zlg_status status, zlg_error *err)
     return zlgi_within(err, status, "key \"%s\"", key);
 }
 
+zlg_status zlgi_document_check(zlg_store *store, const zlgi_buf *text, zlg_error *err)
+{
+    const zlgi_json *unused;
+    zlgi_arena arena;
+    zlgi_arena_init(&arena, store->alloc);
+    zlg_status status = zlgi_meta_parse_text(&arena, (const char *)text->data, text->n,
+                                             store->limits, &unused, err);
+    zlgi_arena_reset(&arena);
+    return status;
+}
+
 zlg_status zlgi_document_put(zlg_store *store, const char *path, const char *name,
                              zlgi_change change, zlg_promise promise, const zlgi_buf *text,
                              zlg_error *err)
@@ -45,21 +56,9 @@ static zlg_status read_now(changing *c, const zlgi_json **out)
                                 c->store->limits, out, c->err);
 }
 
-/* What could not be read back is not stored: more bytes or levels than the limits allow. */
-static zlg_status check_text(changing *c)
-{
-    const zlgi_json *unused;
-    zlgi_arena arena;
-    zlgi_arena_init(&arena, c->store->alloc);
-    zlg_status status = zlgi_meta_parse_text(&arena, (const char *)c->text->data,
-                                             c->text->n, c->store->limits, &unused, c->err);
-    zlgi_arena_reset(&arena);
-    return status;
-}
-
 static zlg_status store_text(changing *c)
 {
-    ZLGI_TRY(check_text(c));
+    ZLGI_TRY(zlgi_document_check(c->store, c->text, c->err));
     zlgi_bytes part = {.data = c->text->data, .n = c->text->n};
     return c->store->class->commit(c->store, c->key, &c->txn, &part, 1, c->err);
 }

@@ -29,6 +29,32 @@ zlg_status zlgi_format_at(zlg_store *store, const char *path, int *out, zlg_erro
     return status;
 }
 
+zlg_status zlgi_attributes_check(zlg_store *store, const zlgi_json *attributes,
+                                 zlg_error *err)
+{
+    zlgi_buf text;
+    zlgi_buf_init(&text, store->alloc);
+    zlg_status status = zlgi_json_write(attributes, 2, &text, err);
+    if (status == ZLG_OK)
+        status = zlgi_document_check(store, &text, err);
+    zlgi_buf_reset(&text);
+    return zlgi_within(err, status, "attributes");
+}
+
+zlg_status zlgi_group_check(zlg_store *store, int zarr_format, const zlgi_json *attributes,
+                            zlg_error *err)
+{
+    zlgi_buf text;
+    if (zarr_format == 2)
+        return zlgi_attributes_check(store, attributes, err);
+    zlgi_buf_init(&text, store->alloc);
+    zlg_status status = zlgi_meta_write_group(zarr_format, attributes, &text, err);
+    if (status == ZLG_OK)
+        status = zlgi_document_check(store, &text, err);
+    zlgi_buf_reset(&text);
+    return status;
+}
+
 zlg_status zlgi_attributes_put(zlg_store *store, const char *path,
                                const zlgi_json *attributes, zlg_promise promise,
                                zlg_error *err)
