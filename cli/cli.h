@@ -40,13 +40,36 @@ typedef struct cli_command {
     int n_least, n_most;   /* how many of them */
     const char *summary;   /* one line */
     const char *details;   /* paragraphs of the help, or NULL */
+    bool changes;          /* the store is opened for writing */
     const cli_option *options;
     size_t n_options;
     zlg_status (*run)(const cli_settings *settings, zlg_error *err);
 } cli_command;
 
 extern const cli_command cli_info, cli_tree, cli_ls, cli_attrs, cli_cat, cli_explain,
-    cli_plot, cli_bench, cli_version;
+    cli_plot, cli_bench, cli_create, cli_write, cli_fill, cli_resize, cli_mv, cli_rm,
+    cli_consolidate, cli_sweep, cli_version;
+
+/* The options of several commands that write. */
+#define CLI_OPTION_PROMISE                                                                 \
+    {                                                                                      \
+        "promise", 'p', CLI_TEXT, "P", "visible (default), durable or verified",           \
+            CLI_FIELD(promise), 0, 0                                                       \
+    }
+#define CLI_OPTION_KEEP_EMPTY                                                              \
+    {                                                                                      \
+        "keep-empty", 0, CLI_FLAG, NULL, "store chunks of the fill value like others",     \
+            CLI_FIELD(keep_empty), 0, 0                                                    \
+    }
+#define CLI_OPTION_CHANGE                                                                  \
+    {                                                                                      \
+        "json", 'j', CLI_FLAG, NULL, "print what was done as JSON", CLI_FIELD(json), 0, 0  \
+    }
+#define CLI_OPTION_THREADS                                                                 \
+    {                                                                                      \
+        "threads", 't', CLI_NUMBER, "N", "use N threads (default: one a core)",            \
+            CLI_FIELD(threads), 1, 1024                                                    \
+    }
 
 /* -------------------------------------------------------------- selections: selection.c */
 
@@ -101,6 +124,16 @@ typedef zlg_status (*cli_array_fn)(const cli_settings *settings, const cli_node 
 zlg_status cli_with_node(const cli_settings *settings, cli_node_fn run, zlg_error *err);
 /* The same with an open array and its selection, for PATH [ARRAY] [SELECTION]. */
 zlg_status cli_with_array(const cli_settings *settings, cli_array_fn run, zlg_error *err);
+/* The same for PATH [ARRAY] and the option --region; the last n_behind arguments are none
+ * of its business. */
+zlg_status cli_with_region(const cli_settings *settings, int n_behind, cli_array_fn run,
+                           zlg_error *err);
+zlg_status cli_open_context(const cli_settings *settings, zlg_ctx **out, zlg_error *err);
+/* For writing when the command changes stores; create: the folder is made when missing. */
+zlg_status cli_open_store(const cli_settings *settings, zlg_ctx *ctx, const char *folder,
+                          bool create, zlg_store **out, zlg_error *err);
+/* "/a/b/" is meant as "a/b"; anything else odd is for the library to refuse. Free it. */
+zlg_status cli_node_path(const char *argument, char **out, zlg_error *err);
 bool cli_is_varlen(zlg_dtype dtype);
 /* "folder" or "folder/path" */
 void cli_node_print(FILE *out, const cli_node *node);
@@ -177,6 +210,17 @@ void cli_progress_step(cli_progress *progress);
 /* Erases the bar. */
 void cli_progress_end(cli_progress *progress);
 
+/* ------------------------------------------------------------------ changes: change.c */
+
+/* The option --promise. */
+zlg_status cli_promise(const cli_settings *settings, zlg_promise *out, zlg_error *err);
+/* "10,20"; nothing is no axis. `what` stands in messages. */
+zlg_status cli_lengths(const char *text, const char *what, int *out_rank,
+                       int64_t out[ZLG_MAX_RANK], zlg_error *err);
+/* With --json, what a change did to the objects of an array of now this shape. */
+void cli_print_change(const cli_settings *settings, int rank, const int64_t *shape,
+                      const zlg_stats *stats);
+
 /* ------------------------------------------------------------------ text: text.c */
 
 /* A name out of a store, without what would steer a terminal. */
@@ -206,6 +250,9 @@ const char *cli_json_value(const char *name);      /* the value behind a name */
 bool cli_json_number(const char *value, double *out);
 /* A string decoded into out, cut to n_room bytes; false when it is none. */
 bool cli_json_text(const char *value, char *out, size_t n_room);
+/* Whether a text is one JSON value and nothing else; python: NaN, Infinity and -Infinity
+ * are values, too. This one may be asked about any text. */
+bool cli_json_valid(const char *text, bool python);
 /* Writes the value in one line, ", " and ": " between its parts. */
 void cli_json_line(FILE *out, const char *value);
 /* Writes the value over several lines, each but the first behind `indent` blanks. */

@@ -71,7 +71,7 @@ static zlg_status show_group(const cli_settings *settings, info_group *info, zlg
     return status;
 }
 
-static zlg_status show(const cli_settings *settings, const cli_node *node, zlg_error *err)
+zlg_status cli_show_node(const cli_settings *settings, const cli_node *node, zlg_error *err)
 {
     zlg_text document;
     zlg_node kind;
@@ -87,7 +87,7 @@ static zlg_status show(const cli_settings *settings, const cli_node *node, zlg_e
 
 static zlg_status run(const cli_settings *settings, zlg_error *err)
 {
-    return cli_with_node(settings, show, err);
+    return cli_with_node(settings, cli_show_node, err);
 }
 
 static const cli_option options[] = {

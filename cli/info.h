@@ -30,6 +30,10 @@ void info_text_group(const info_group *info);
 void info_json_array(const info_array *info);
 void info_json_group(const info_group *info);
 
+/* Text, or JSON when it is asked for. */
+zlg_status cli_show_node(const cli_settings *settings, const cli_node *node,
+                         zlg_error *err);
+
 /* A member that has a name of its own in each version. */
 const char *info_member(const info_array *info, const char *v3, const char *v2);
 

@@ -9,16 +9,17 @@
 #include "os.h"
 
 static const cli_command *const commands[] = {
-    &cli_info, &cli_tree,    &cli_ls,    &cli_attrs,   &cli_cat,
-    &cli_plot, &cli_explain, &cli_bench, &cli_version,
+    &cli_info,    &cli_tree,  &cli_ls,          &cli_attrs, &cli_cat,     &cli_plot,
+    &cli_explain, &cli_bench, &cli_create,      &cli_write, &cli_fill,    &cli_resize,
+    &cli_mv,      &cli_rm,    &cli_consolidate, &cli_sweep, &cli_version,
 };
 
 static void print_help(void)
 {
-    printf("zellige: looks into Zarr arrays, versions 2 and 3\n\n"
+    printf("zellige: reads and writes Zarr arrays, versions 2 and 3\n\n"
            "zellige COMMAND [OPTIONS] PATH [ARRAY] ...\n\nCommands:\n");
     for (size_t i = 0; i < CLI_COUNT(commands); i++)
-        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
     printf("\nPATH is a directory: the root of a hierarchy, or a node inside one.\n"
            "zellige COMMAND --help tells more.\n");
 }
@@ -34,13 +35,14 @@ static const cli_command *find_command(const char *name)
 static zlg_status run_command(const cli_command *command, int argc, char **argv,
                               zlg_error *err)
 {
-    cli_settings settings = {.help = 0};
-    CLI_TRY(cli_options_parse(command, argc, argv, &settings, err));
-    if (settings.help) {
+    cli_settings settings;
+    zlg_status status = cli_options_parse(command, argc, argv, &settings, err);
+    if (status == ZLG_OK && settings.help)
         cli_options_help(command);
-        return ZLG_OK;
-    }
-    return command->run(&settings, err);
+    else if (status == ZLG_OK)
+        status = command->run(&settings, err);
+    cli_settings_free(&settings);
+    return status;
 }
 
 static zlg_status run(int argc, char **argv, zlg_error *err)

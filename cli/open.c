@@ -9,37 +9,45 @@
 
 #include "cli.h"
 
-static zlg_open_options open_options(const cli_settings *settings)
+static zlg_status open_options(const cli_settings *settings, zlg_open_options *out,
+                               zlg_error *err)
 {
-    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
-    options.zarr_format = (int)settings->zarr_format;
-    return options;
+    *out = (zlg_open_options)ZLG_OPEN_OPTIONS_INIT;
+    out->zarr_format = (int)settings->zarr_format;
+    out->keep_empty = settings->keep_empty;
+    return cli_promise(settings, &out->promise, err);
 }
 
-static zlg_status open_store(const cli_settings *settings, cli_node *node, zlg_error *err)
+zlg_status cli_open_store(const cli_settings *settings, zlg_ctx *ctx, const char *folder,
+                          bool create, zlg_store **out, zlg_error *err)
+{
+    zlg_fs_options fs = ZLG_FS_OPTIONS_INIT;
+    fs.follow_links = settings->follow_links;
+    fs.no_locks = settings->no_locks;
+    fs.read_only = !settings->changes;
+    fs.create = create;
+    return zlg_store_open_fs(ctx, folder, &fs, out, err);
+}
+
+zlg_status cli_open_context(const cli_settings *settings, zlg_ctx **out, zlg_error *err)
 {
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
-    zlg_fs_options fs = ZLG_FS_OPTIONS_INIT;
     options.n_threads = (int)settings->threads;
-    fs.follow_links = settings->follow_links;
-    fs.read_only = 1;
-    CLI_TRY(zlg_ctx_new(&options, &node->ctx, err));
-    return zlg_store_open_fs(node->ctx, node->folder, &fs, &node->store, err);
+    return zlg_ctx_new(&options, out, err);
 }
 
-/* "/a/b/" is meant as "a/b"; anything else odd is for the library to refuse. */
-static zlg_status set_path(cli_node *node, const char *argument, zlg_error *err)
+zlg_status cli_node_path(const char *argument, char **out, zlg_error *err)
 {
     if (*argument == '/')
         argument++;
     size_t n = strlen(argument);
     if (n > 0 && argument[n - 1] == '/')
         n--;
-    node->path = malloc(n + 1);
-    if (!node->path)
+    *out = malloc(n + 1);
+    if (!*out)
         return cli_no_memory(err, n + 1);
-    memcpy(node->path, argument, n);
-    node->path[n] = 0;
+    memcpy(*out, argument, n);
+    (*out)[n] = 0;
     return ZLG_OK;
 }
 
@@ -53,19 +61,21 @@ static bool is_selection(const cli_node *node, const char *argument)
              kind == ZLG_NODE_GROUP);
 }
 
-static zlg_status open_node(const cli_settings *settings, bool takes_selection,
-                            cli_node *out, zlg_error *err)
+static zlg_status open_node(const cli_settings *settings, int n_arguments,
+                            bool takes_selection, cli_node *out, zlg_error *err)
 {
-    *out = (cli_node){.folder = settings->arguments[0], .options = open_options(settings)};
-    CLI_TRY(open_store(settings, out, err));
-    const char *second = settings->n_arguments > 1 ? settings->arguments[1] : "";
-    if (takes_selection && settings->n_arguments == 2 && is_selection(out, second)) {
+    *out = (cli_node){.folder = settings->arguments[0], .selection = settings->region};
+    CLI_TRY(open_options(settings, &out->options, err));
+    CLI_TRY(cli_open_context(settings, &out->ctx, err));
+    CLI_TRY(cli_open_store(settings, out->ctx, out->folder, false, &out->store, err));
+    const char *second = n_arguments > 1 ? settings->arguments[1] : "";
+    if (takes_selection && n_arguments == 2 && is_selection(out, second)) {
         out->selection = second;
         second = "";
-    } else if (settings->n_arguments > 2) {
+    } else if (takes_selection && n_arguments > 2) {
         out->selection = settings->arguments[2];
     }
-    return set_path(out, second, err);
+    return cli_node_path(second, &out->path, err);
 }
 
 static void close_node(cli_node *node)
@@ -78,7 +88,7 @@ static void close_node(cli_node *node)
 zlg_status cli_with_node(const cli_settings *settings, cli_node_fn run, zlg_error *err)
 {
     cli_node node;
-    zlg_status status = open_node(settings, false, &node, err);
+    zlg_status status = open_node(settings, settings->n_arguments, false, &node, err);
     if (status == ZLG_OK)
         status = run(settings, &node, err);
     close_node(&node);
@@ -97,11 +107,12 @@ static zlg_status run_selection(const cli_settings *settings, const cli_node *no
     return status;
 }
 
-zlg_status cli_with_array(const cli_settings *settings, cli_array_fn run, zlg_error *err)
+static zlg_status with_array(const cli_settings *settings, int n_arguments,
+                             bool takes_selection, cli_array_fn run, zlg_error *err)
 {
     cli_node node;
     zlg_array *array = NULL;
-    zlg_status status = open_node(settings, true, &node, err);
+    zlg_status status = open_node(settings, n_arguments, takes_selection, &node, err);
     if (status == ZLG_OK)
         status = zlg_array_open(node.store, node.path, &node.options, &array, err);
     if (status == ZLG_OK)
@@ -109,6 +120,17 @@ zlg_status cli_with_array(const cli_settings *settings, cli_array_fn run, zlg_er
     zlg_array_close(array);
     close_node(&node);
     return status;
+}
+
+zlg_status cli_with_array(const cli_settings *settings, cli_array_fn run, zlg_error *err)
+{
+    return with_array(settings, settings->n_arguments, true, run, err);
+}
+
+zlg_status cli_with_region(const cli_settings *settings, int n_behind, cli_array_fn run,
+                           zlg_error *err)
+{
+    return with_array(settings, settings->n_arguments - n_behind, false, run, err);
 }
 
 bool cli_is_varlen(zlg_dtype dtype)

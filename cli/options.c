@@ -17,6 +17,12 @@ static const cli_option common[] = {
     {"help", 'h', CLI_FLAG, NULL, "show this help", CLI_FIELD(help), 0, 0},
 };
 
+/* Taken by every command that changes a store, too. */
+static const cli_option changing[] = {
+    {"no-locks", 0, CLI_FLAG, NULL, "for file systems without locks: nobody else writes",
+     CLI_FIELD(no_locks), 0, 0},
+};
+
 typedef struct parser {
     const cli_command *command;
     int argc;
@@ -45,6 +51,8 @@ static const cli_option *find(const parser *p, const char *name, size_t n_name, 
 {
     const cli_option *option =
         find_in(p->command->options, p->command->n_options, name, n_name, letter);
+    if (!option && p->command->changes)
+        option = find_in(changing, CLI_COUNT(changing), name, n_name, letter);
     return option ? option : find_in(common, CLI_COUNT(common), name, n_name, letter);
 }
 
@@ -62,6 +70,16 @@ static zlg_status set_number(const parser *p, const cli_option *option, const ch
     return ZLG_OK;
 }
 
+/* There are no more values than arguments. */
+static zlg_status add_item(const parser *p, cli_list *list, const char *text)
+{
+    size_t n_bytes = (size_t)p->argc * sizeof *list->items;
+    if (!list->items && !(list->items = malloc(n_bytes)))
+        return cli_no_memory(p->err, n_bytes);
+    list->items[list->n++] = text;
+    return ZLG_OK;
+}
+
 static zlg_status set_value(const parser *p, const cli_option *option, const char *text)
 {
     char *field = (char *)p->out + option->field;
@@ -74,6 +92,8 @@ static zlg_status set_value(const parser *p, const cli_option *option, const cha
     case CLI_TEXT:
         *(const char **)(void *)field = text;
         break;
+    case CLI_LIST:
+        return add_item(p, (cli_list *)(void *)field, text);
     }
     return ZLG_OK;
 }
@@ -129,6 +149,7 @@ zlg_status cli_options_parse(const cli_command *command, int argc, char **argv,
 {
     parser p = {.command = command, .argc = argc, .argv = argv, .out = out, .err = err};
     bool options_end = false;
+    *out = (cli_settings){.changes = command->changes};
     for (; p.i < argc; p.i++) {
         const char *text = argv[p.i];
         if (!options_end && strcmp(text, "--") == 0)
@@ -147,6 +168,12 @@ zlg_status cli_options_parse(const cli_command *command, int argc, char **argv,
     if (!out->help && out->n_arguments < command->n_least)
         return cli_fail(err, ZLG_USAGE, "%s needs %s", command->name, command->arguments);
     return ZLG_OK;
+}
+
+void cli_settings_free(cli_settings *settings)
+{
+    free(settings->set.items);
+    free(settings->remove.items);
 }
 
 /* ------------------------------------------------------------------ help */
@@ -171,6 +198,8 @@ void cli_options_help(const cli_command *command)
     printf("\nOptions:\n");
     for (size_t i = 0; i < command->n_options; i++)
         help_option(&command->options[i]);
+    for (size_t i = 0; i < CLI_COUNT(changing) && command->changes; i++)
+        help_option(&changing[i]);
     for (size_t i = 0; i < CLI_COUNT(common); i++)
         help_option(&common[i]);
 }

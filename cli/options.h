@@ -11,22 +11,37 @@
 
 enum { CLI_MAX_ARGUMENTS = 3 };
 
+/* The values of an option that may stand several times. */
+typedef struct cli_list {
+    const char **items;
+    int n;
+} cli_list;
+
 /* What was given, for whichever command: zero or NULL when it was not. */
 typedef struct cli_settings {
     const char *arguments[CLI_MAX_ARGUMENTS];
     int n_arguments;
+    int changes; /* the command changes the store */
     int help;
-    int follow_links;
+    int follow_links, no_locks;
     int json, raw, npy;
     int details;
     int plan_only;
     int cold;
-    int64_t depth, limit, rounds, threads, zarr_format;
+    int force;
+    int python_tokens;
+    int keep_empty;
+    int group, exist_ok, overwrite;
+    int64_t depth, limit, rounds, threads, zarr_format, format;
     int64_t width;
     const char *output, *range;
+    const char *region, *value, *append, *promise;
+    const char *shape, *dtype, *chunks, *shards, *index, *fill, *codecs, *order, *separator,
+        *dims, *attrs, *like;
+    cli_list set, remove;
 } cli_settings;
 
-typedef enum cli_option_kind { CLI_FLAG, CLI_NUMBER, CLI_TEXT } cli_option_kind;
+typedef enum cli_option_kind { CLI_FLAG, CLI_NUMBER, CLI_TEXT, CLI_LIST } cli_option_kind;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */
@@ -34,7 +49,7 @@ typedef struct cli_option {
     cli_option_kind kind;
     const char *value; /* what help calls it, or NULL */
     const char *help;
-    size_t field;        /* where in cli_settings: an int, an int64_t, a const char * */
+    size_t field; /* where in cli_settings: an int, int64_t, const char * or cli_list */
     int64_t least, most; /* of a number */
 } cli_option;
 
@@ -42,8 +57,10 @@ typedef struct cli_option {
 
 struct cli_command;
 
+/* Free in any case. */
 zlg_status cli_options_parse(const struct cli_command *command, int argc, char **argv,
                              cli_settings *out, zlg_error *err);
+void cli_settings_free(cli_settings *settings);
 void cli_options_help(const struct cli_command *command);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * os.c: clocks, terminals, signals, memory and page cache; POSIX and Linux.
+ * os.c: clocks, terminals, signals, memory and page cache; POSIX and Linux. Files that are
+ * read as a whole are in os_bytes.c.
  */
 #define _GNU_SOURCE
 #include "os.h"
@@ -80,6 +81,11 @@ void *cli_block_get(size_t n_bytes)
 void cli_block_free(void *block)
 {
     free(block);
+}
+
+void cli_remove_folder(const char *path)
+{
+    (void)rmdir(path);
 }
 
 void cli_forget_file(const char *path)

@@ -25,6 +25,43 @@ void cli_die_of_interrupt(void);
 void *cli_block_get(size_t n_bytes);
 void cli_block_free(void *block);
 
+/*
+ * Bytes to read: a file that is mapped into memory, or all that comes out of a pipe. A zero
+ * byte stands behind them. A file that shrinks or fails meanwhile ends the program as an
+ * error of its kind would.
+ */
+typedef struct cli_bytes {
+    const char *data;
+    size_t n;
+    void *block;
+    size_t n_block;
+} cli_bytes;
+
+/*
+ * Bytes that are put together piece by piece: a buffer that goes over into a file without a
+ * name, in TMPDIR or /var/tmp, when it grows large.
+ */
+typedef struct cli_spool {
+    char *buffer;
+    size_t n, n_room;
+    bool has_file;
+    int fd;
+    uint64_t n_filed;
+} cli_spool;
+
+/* 0, or an errno. "-": standard input. Close in any case. */
+int cli_bytes_open(const char *path, cli_bytes *out);
+void cli_bytes_close(cli_bytes *bytes);
+
+/* Start from {0}. 0, or an errno. */
+int cli_spool_add(cli_spool *spool, const void *data, size_t n);
+/* All that was added; the spool is as at the start. */
+int cli_spool_finish(cli_spool *spool, cli_bytes *out);
+void cli_spool_drop(cli_spool *spool);
+
+/* Removes a folder in which nothing is; nothing happens to another. */
+void cli_remove_folder(const char *path);
+
 /* Asks the system to forget what it keeps of a file in memory. */
 void cli_forget_file(const char *path);
 

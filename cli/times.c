@@ -123,3 +123,124 @@ bool cli_print_time(FILE *out, int64_t count, int64_t scale, const char *unit)
     }
     return false;
 }
+
+/* ------------------------------------------------------------------ reading them */
+
+/* So many digits, no more and no less. */
+static bool read_digits(const char **at, int n, int64_t *out)
+{
+    *out = 0;
+    for (int i = 0; i < n; i++, ++*at) {
+        if (**at < '0' || **at > '9')
+            return false;
+        *out = 10 * *out + (**at - '0');
+    }
+    return **at < '0' || **at > '9';
+}
+
+static bool read_year(const char **at, int64_t *out)
+{
+    bool negative = **at == '-';
+    *at += negative;
+    int n = (int)strspn(*at, "0123456789");
+    if (n < 4 || n > 9 || !read_digits(at, n, out))
+        return false;
+    *out = negative ? -*out : *out;
+    return true;
+}
+
+/* "-12" behind a year, "-31" behind a month; 1 where there is none. */
+static bool read_date(const char **at, cli_date *out)
+{
+    int64_t month = 1, day = 1;
+    if (!read_year(at, &out->year))
+        return false;
+    if (**at == '-') {
+        ++*at;
+        if (!read_digits(at, 2, &month) || month < 1 || month > 12)
+            return false;
+    }
+    out->month = (int)month;
+    if (**at == '-') {
+        ++*at;
+        int64_t most = days_before_month(CLI_GREGORIAN, out->year, out->month + 1) -
+                       days_before_month(CLI_GREGORIAN, out->year, out->month);
+        if (!read_digits(at, 2, &day) || day < 1 || day > most)
+            return false;
+    }
+    out->day = (int)day;
+    return true;
+}
+
+/* "T18:00:00.5": seconds of the day, and nanoseconds. */
+static bool read_clock(const char **at, int64_t *second, int64_t *nanosecond)
+{
+    int64_t hour, minute = 0;
+    *second = *nanosecond = 0;
+    if (**at != 'T')
+        return true;
+    ++*at;
+    if (!read_digits(at, 2, &hour) || hour > 23)
+        return false;
+    if (**at == ':' && (++*at, !read_digits(at, 2, &minute) || minute > 59))
+        return false;
+    if (**at == ':' && (++*at, !read_digits(at, 2, second) || *second > 59))
+        return false;
+    if (**at == '.') {
+        int n = (int)strspn(++*at, "0123456789");
+        if (n < 1 || n > 9 || !read_digits(at, n, nanosecond))
+            return false;
+        for (; n < 9; n++)
+            *nanosecond *= 10;
+    }
+    *second += 3600 * hour + 60 * minute;
+    return true;
+}
+
+/* Units between a moment and 1970; months and years only from their first moment. */
+static bool count_units(cli_date date, int64_t second, int64_t nanosecond, const char *unit,
+                        int64_t *out)
+{
+    if (strcmp(unit, "Y") == 0 || strcmp(unit, "M") == 0) {
+        int64_t years = date.year - 1970, months = 12 * years + date.month - 1;
+        *out = *unit == 'Y' ? years : months;
+        return date.day == 1 && !second && !nanosecond && (*unit == 'M' || date.month == 1);
+    }
+    int64_t days = cli_days_of(CLI_GREGORIAN, date);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        int64_t per_day = units[i].per_day, per_second = per_day / 86400;
+        if (strcmp(units[i].name, unit) != 0)
+            continue;
+        if (!per_day) {
+            *out = days / units[i].days;
+            return !second && !nanosecond && days % units[i].days == 0;
+        }
+        int64_t unit_ns = per_second ? 1000000000 / per_second : 1;
+        int64_t unit_s = per_second ? 1 : 86400 / per_day;
+        int64_t of_day = second / unit_s * (per_second ? per_second : 1);
+        of_day += per_second ? nanosecond / unit_ns : 0;
+        return second % unit_s == 0 && nanosecond % unit_ns == 0 &&
+               (per_second || !nanosecond) && !__builtin_mul_overflow(days, per_day, out) &&
+               !__builtin_add_overflow(*out, of_day, out);
+    }
+    return false;
+}
+
+bool cli_read_time(const char *text, int64_t scale, const char *unit, int64_t *out,
+                   const char **out_end)
+{
+    cli_date date;
+    int64_t second, nanosecond, n;
+    if (strncmp(text, "NaT", 3) == 0) {
+        *out = INT64_MIN;
+        *out_end = text + 3;
+        return true;
+    }
+    const char *at = text;
+    if (!read_date(&at, &date) || !read_clock(&at, &second, &nanosecond) ||
+        !count_units(date, second, nanosecond, unit, &n) || n % scale != 0)
+        return false;
+    *out = n / scale;
+    *out_end = at;
+    return true;
+}

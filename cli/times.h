@@ -22,5 +22,9 @@ cli_date cli_date_of(cli_calendar calendar, int64_t days);
 
 /* A datetime64 as NumPy shows it, "2001-12-31T18:00"; false when its unit is not known. */
 bool cli_print_time(FILE *out, int64_t count, int64_t scale, const char *unit);
+/* The way back: a date, or "NaT"; *out_end is behind it. False for what is no date, no
+ * whole number of units, or beyond 64 bits. */
+bool cli_read_time(const char *text, int64_t scale, const char *unit, int64_t *out,
+                   const char **out_end);
 
 #endif

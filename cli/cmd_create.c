@@ -1,0 +1,415 @@
+/*
+ * cmd_create.c: new arrays and groups. The library decides what is allowed; here words
+ * become a spec. A folder that is missing is made only for what could be created: it is
+ * tried in memory first.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+
+#include "create.h"
+#include "info.h"
+
+/* What the chosen shapes aim at when a shard is asked for without a size. */
+static const int64_t usual_shard_bytes = INT64_C(128) << 20;
+
+typedef struct creation {
+    const cli_settings *settings;
+    zlg_ctx *ctx;
+    zlg_store *like_store;
+    zlg_array *like;
+    zlg_promise promise;
+    zlg_array_spec spec;
+    int64_t shape[ZLG_MAX_RANK], chunks[ZLG_MAX_RANK], shards[ZLG_MAX_RANK];
+    char *type, *codecs, *fill, *keys, *filters, *dims;
+    const char *names[ZLG_MAX_RANK];
+    char *path;
+} creation;
+
+/* ------------------------------------------------------------------ shapes */
+
+/* "auto", or "auto:16M": bytes to aim at. */
+static zlg_status read_target(const char *text, const char *what, int64_t *out,
+                              zlg_error *err)
+{
+    static const char units[] = "KMG";
+    char *end;
+    *out = 0;
+    if (strcmp(text, "auto") == 0)
+        return ZLG_OK;
+    long long n = strtoll(text + 5, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (end == text + 5 || n <= 0 || end[unit != NULL] || n > INT64_MAX >> (shift + 1))
+        return cli_fail(err, ZLG_USAGE, "%s is auto:BYTES, as in auto:16M, not \"%s\"",
+                        what, text);
+    *out = (int64_t)n << shift;
+    return ZLG_OK;
+}
+
+static bool is_auto(const char *text)
+{
+    return strcmp(text, "auto") == 0 || strncmp(text, "auto:", 5) == 0;
+}
+
+/* Lengths, one for each axis, or a target. */
+static zlg_status read_pieces(const creation *c, const char *text, const char *what,
+                              int64_t lengths[ZLG_MAX_RANK], const int64_t **out,
+                              int64_t *target, zlg_error *err)
+{
+    int rank;
+    *out = NULL;
+    if (is_auto(text))
+        return read_target(text, what, target, err);
+    CLI_TRY(cli_lengths(text, what, &rank, lengths, err));
+    if (rank != c->spec.rank)
+        return cli_fail(err, ZLG_USAGE, "%s has %d lengths, the shape %d", what, rank,
+                        c->spec.rank);
+    *out = lengths;
+    return ZLG_OK;
+}
+
+static zlg_status set_shapes(creation *c, zlg_error *err)
+{
+    const cli_settings *s = c->settings;
+    zlg_array_spec *spec = &c->spec;
+    const int64_t *chunks = NULL, *shards = NULL;
+    int64_t chunk_target = 0, shard_target = 0;
+    if (s->shape) {
+        CLI_TRY(cli_lengths(s->shape, "--shape", &spec->rank, c->shape, err));
+        spec->shape = c->shape;
+    } else if (c->like) {
+        spec->rank = zlg_array_rank(c->like);
+    } else {
+        return cli_fail(err, ZLG_USAGE, "create needs --shape, --like or --group");
+    }
+    if (s->chunks)
+        CLI_TRY(
+            read_pieces(c, s->chunks, "--chunks", c->chunks, &chunks, &chunk_target, err));
+    if (s->shards)
+        CLI_TRY(
+            read_pieces(c, s->shards, "--shards", c->shards, &shards, &shard_target, err));
+    if (shards && !chunks && !c->like)
+        return cli_fail(err, ZLG_USAGE,
+                        "--shards with lengths needs --chunks with lengths");
+    bool makes_shards = s->shards || (c->like && zlg_array_is_sharded(c->like));
+    spec->chunk_shape = makes_shards ? chunks : NULL;
+    spec->object_shape = makes_shards ? shards : chunks;
+    spec->target_chunk_bytes = chunk_target;
+    if (s->shards && !shards)
+        spec->target_shard_bytes = shard_target ? shard_target : usual_shard_bytes;
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ other parts */
+
+/* "time,lat,lon"; a name that is empty is none. */
+static zlg_status set_names(creation *c, zlg_error *err)
+{
+    int n = 0;
+    if (!c->settings->dims)
+        return ZLG_OK;
+    c->dims = strdup(c->settings->dims);
+    if (!c->dims)
+        return cli_no_memory(err, strlen(c->settings->dims) + 1);
+    for (char *at = c->dims;; at++) {
+        char *end = at + strcspn(at, ",");
+        bool is_last = !*end;
+        if (n == c->spec.rank)
+            return cli_fail(err, ZLG_USAGE, "--dims has more than %d names", c->spec.rank);
+        *end = 0;
+        c->names[n++] = *at ? at : NULL;
+        at = end;
+        if (is_last)
+            break;
+    }
+    if (n != c->spec.rank)
+        return cli_fail(err, ZLG_USAGE, "--dims has %d names, the shape %d axes", n,
+                        c->spec.rank);
+    c->spec.dimension_names = c->names;
+    return ZLG_OK;
+}
+
+/* Where like arrays give what is not said. */
+static zlg_status take_like(creation *c, const char **type, zlg_error *err)
+{
+    zlg_text document;
+    bool v3 = c->spec.zarr_format == 3;
+    CLI_TRY(zlg_array_metadata(c->like, &document, err));
+    const char *value = cli_json_member(document.data, v3 ? "data_type" : "dtype");
+    const char *filters = cli_json_member(document.data, "filters");
+    char text[200];
+    if (*type == NULL && value) {
+        c->type = cli_json_text(value, text, sizeof text)
+                      ? strdup(text)
+                      : strndup(value, (size_t)(cli_json_end(value) - value));
+        *type = c->type;
+        if (filters)
+            c->filters = strndup(filters, (size_t)(cli_json_end(filters) - filters));
+    }
+    zlg_text_free(&document);
+    return *type ? ZLG_OK : cli_no_memory(err, sizeof text);
+}
+
+static zlg_status set_codecs(creation *c, const char *filter, zlg_error *err)
+{
+    const cli_settings *s = c->settings;
+    const char *type = c->spec.data_type, *text = s->codecs;
+    bool v3 = c->spec.zarr_format == 3;
+    bool fortran = v3 && s->order && strcmp(s->order, "F") == 0;
+    if (!text && (fortran || filter))
+        text = "zstd:0";
+    if (!text)
+        return ZLG_OK;
+    if (fortran && (*text == '[' || c->like))
+        return cli_fail(err, ZLG_USAGE,
+                        "--order F makes a transpose, which belongs into these --codecs");
+    if (!type)
+        CLI_TRY(take_like(c, &type, err));
+    CLI_TRY(create_codecs(c->ctx, text, c->spec.zarr_format, type,
+                          filter ? filter : c->filters, fortran ? c->spec.rank : 0,
+                          &c->codecs, err));
+    c->spec.codecs = c->codecs;
+    return ZLG_OK;
+}
+
+/* Version 2 has an order of its own; in version 3 it is a codec. */
+static zlg_status set_layout(creation *c, zlg_error *err)
+{
+    const cli_settings *s = c->settings;
+    bool v3 = c->spec.zarr_format == 3;
+    if (s->order && strcmp(s->order, "C") != 0 && strcmp(s->order, "F") != 0)
+        return cli_fail(err, ZLG_USAGE, "--order takes C or F, not \"%s\"", s->order);
+    if (s->separator && strcmp(s->separator, ".") != 0 && strcmp(s->separator, "/") != 0)
+        return cli_fail(err, ZLG_USAGE, "--separator takes . or /, not \"%s\"",
+                        s->separator);
+    c->spec.order = v3 ? NULL : s->order;
+    c->spec.separator = v3 ? NULL : s->separator;
+    c->spec.index_location = s->index;
+    if (v3 && s->separator)
+        c->spec.chunk_key_encoding =
+            *s->separator == '.'
+                ? "{\"name\":\"default\",\"configuration\":{\"separator\":\".\"}}"
+                : "{\"name\":\"default\",\"configuration\":{\"separator\":\"/\"}}";
+    return ZLG_OK;
+}
+
+static zlg_status open_like(creation *c, zlg_error *err)
+{
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
+    cli_settings reading = *c->settings;
+    if (!c->settings->like)
+        return ZLG_OK;
+    reading.changes = 0;
+    CLI_TRY(cli_open_store(&reading, c->ctx, reading.like, false, &c->like_store, err));
+    return zlg_array_open(c->like_store, "", &options, &c->like, err);
+}
+
+static zlg_status make_spec(creation *c, zlg_error *err)
+{
+    const cli_settings *s = c->settings;
+    const char *filter = NULL;
+    zlg_array_spec *spec = &c->spec;
+    CLI_TRY(open_like(c, err));
+    spec->like = c->like;
+    spec->zarr_format = (int)(s->format ? s->format : s->zarr_format);
+    if (!spec->zarr_format)
+        spec->zarr_format = c->like ? zlg_array_zarr_format(c->like) : 3;
+    CLI_TRY(set_shapes(c, err));
+    if (s->dtype) {
+        CLI_TRY(create_type(s->dtype, spec->zarr_format, &c->type, &filter, err));
+        spec->data_type = c->type;
+    } else if (!c->like) {
+        return cli_fail(err, ZLG_USAGE, "create needs --dtype");
+    }
+    CLI_TRY(set_layout(c, err));
+    CLI_TRY(set_codecs(c, filter, err));
+    CLI_TRY(set_names(c, err));
+    if (s->fill)
+        CLI_TRY(create_fill(s->fill, &c->fill, err));
+    spec->fill_value = c->fill;
+    spec->attributes = s->attrs;
+    spec->overwrite = s->overwrite;
+    spec->exist_ok = s->exist_ok;
+    spec->python_tokens = s->python_tokens;
+    spec->promise = c->promise;
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ creating */
+
+static zlg_status create_in(const creation *c, zlg_store *store, zlg_error *err)
+{
+    const cli_settings *s = c->settings;
+    zlg_array *array = NULL;
+    zlg_group *group = NULL;
+    zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
+    spec.zarr_format = (int)(s->format ? s->format : s->zarr_format);
+    spec.attributes = s->attrs;
+    spec.overwrite = s->overwrite;
+    spec.exist_ok = s->exist_ok;
+    spec.python_tokens = s->python_tokens;
+    spec.promise = c->promise;
+    zlg_status status = s->group ? zlg_group_create(store, c->path, &spec, &group, err)
+                                 : zlg_array_create(store, c->path, &c->spec, &array, err);
+    zlg_group_close(group);
+    zlg_array_close(array);
+    return status;
+}
+
+static int stop_at_first(void *user, const char *name, int is_prefix, uint64_t n_bytes)
+{
+    (void)name, (void)is_prefix, (void)n_bytes;
+    *(bool *)user = true;
+    return 1;
+}
+
+/* Nobody means a folder of other things when they say --overwrite. */
+static zlg_status check_overwrite(const creation *c, zlg_store *store, zlg_error *err)
+{
+    zlg_node kind = ZLG_NODE_NONE;
+    bool is_used = false;
+    if (!c->settings->overwrite)
+        return ZLG_OK;
+    zlg_status status = zlg_node_kind(store, c->path, NULL, &kind, err);
+    if (status == ZLG_OK && kind == ZLG_NODE_NONE)
+        status = zlg_store_list(store, c->path, 1, stop_at_first, &is_used, err);
+    if (status == ZLG_OK && is_used)
+        return cli_fail(
+            err, ZLG_EXISTS,
+            "%s%s%s holds files but no array or group: --overwrite would remove "
+            "them",
+            c->settings->arguments[0], *c->path ? "/" : "", c->path);
+    return status;
+}
+
+static zlg_status rehearse(const creation *c, zlg_error *err)
+{
+    zlg_store *store;
+    CLI_TRY(zlg_store_open_memory(c->ctx, &store, err));
+    zlg_status status = create_in(c, store, err);
+    zlg_store_close(store);
+    return status;
+}
+
+static zlg_status open_target(const creation *c, zlg_store **out, zlg_error *err)
+{
+    const char *folder = c->settings->arguments[0];
+    zlg_status status = cli_open_store(c->settings, c->ctx, folder, false, out, err);
+    if (status != ZLG_NOT_FOUND)
+        return status;
+    CLI_TRY(rehearse(c, err));
+    return cli_open_store(c->settings, c->ctx, folder, true, out, err);
+}
+
+static zlg_status create_node(const creation *c, zlg_error *err)
+{
+    zlg_store *store;
+    CLI_TRY(open_target(c, &store, err));
+    zlg_status status = check_overwrite(c, store, err);
+    if (status == ZLG_OK)
+        status = create_in(c, store, err);
+    cli_node node = {.ctx = c->ctx,
+                     .store = store,
+                     .folder = c->settings->arguments[0],
+                     .path = c->path,
+                     .options = ZLG_OPEN_OPTIONS_INIT};
+    if (status == ZLG_OK && c->settings->json)
+        status = cli_show_node(c->settings, &node, err);
+    zlg_store_close(store);
+    return status;
+}
+
+/* ------------------------------------------------------------------ */
+
+static zlg_status check_settings(const cli_settings *s, zlg_error *err)
+{
+    if (s->overwrite && s->exist_ok)
+        return cli_fail(err, ZLG_USAGE, "create takes one of --overwrite and --exist-ok");
+    if (s->group &&
+        (s->shape || s->dtype || s->chunks || s->shards || s->index || s->fill ||
+         s->codecs || s->order || s->separator || s->dims || s->like))
+        return cli_fail(err, ZLG_USAGE,
+                        "a group has attributes and a format, nothing else");
+    if (s->attrs && !cli_json_valid(s->attrs, s->python_tokens))
+        return cli_fail(err, ZLG_USAGE, "--attrs %.200s is no JSON%s", s->attrs,
+                        cli_json_valid(s->attrs, true) ? "; --python-tokens allows it"
+                                                       : "");
+    return ZLG_OK;
+}
+
+static zlg_status run(const cli_settings *settings, zlg_error *err)
+{
+    creation c = {.settings = settings, .spec = ZLG_ARRAY_SPEC_INIT};
+    CLI_TRY(check_settings(settings, err));
+    CLI_TRY(cli_promise(settings, &c.promise, err));
+    zlg_status status = cli_open_context(settings, &c.ctx, err);
+    if (status == ZLG_OK)
+        status = cli_node_path(settings->n_arguments > 1 ? settings->arguments[1] : "",
+                               &c.path, err);
+    if (status == ZLG_OK && !settings->group)
+        status = make_spec(&c, err);
+    if (status == ZLG_OK)
+        status = create_node(&c, err);
+    free(c.type);
+    free(c.codecs);
+    free(c.fill);
+    free(c.filters);
+    free(c.dims);
+    free(c.path);
+    zlg_array_close(c.like);
+    zlg_store_close(c.like_store);
+    zlg_ctx_close(c.ctx);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"shape", 's', CLI_TEXT, "LENGTHS", "such as 240,37,49; \"\" for a scalar",
+     CLI_FIELD(shape), 0, 0},
+    {"dtype", 'd', CLI_TEXT, "TYPE", "float32, \"<f4\", datetime64[s], string, or JSON",
+     CLI_FIELD(dtype), 0, 0},
+    {"chunks", 'c', CLI_TEXT, "LENGTHS", "of a chunk; or auto, or auto:16M to aim at",
+     CLI_FIELD(chunks), 0, 0},
+    {"shards", 0, CLI_TEXT, "LENGTHS", "of a shard; or auto, or auto:128M",
+     CLI_FIELD(shards), 0, 0},
+    {"index", 0, CLI_TEXT, "WHERE", "where a shard has its index: end (default) or start",
+     CLI_FIELD(index), 0, 0},
+    {"fill", 0, CLI_TEXT, "VALUE", "the fill value, as JSON or text (default: zero)",
+     CLI_FIELD(fill), 0, 0},
+    {"codecs", 0, CLI_TEXT, "CODECS", "zstd:3, gzip:5, blosc:lz4:5, none, or JSON",
+     CLI_FIELD(codecs), 0, 0},
+    {"format", 0, CLI_NUMBER, "V", "version of the format: 3 (default) or 2",
+     CLI_FIELD(format), 2, 3},
+    {"order", 0, CLI_TEXT, "ORDER", "of elements in a chunk: C (default) or F",
+     CLI_FIELD(order), 0, 0},
+    {"separator", 0, CLI_TEXT, "SIGN", "in the keys of chunks: / or .",
+     CLI_FIELD(separator), 0, 0},
+    {"dims", 0, CLI_TEXT, "NAMES", "names of the axes, such as time,lat,lon",
+     CLI_FIELD(dims), 0, 0},
+    {"attrs", 0, CLI_TEXT, "JSON", "the attributes, an object", CLI_FIELD(attrs), 0, 0},
+    {"python-tokens", 0, CLI_FLAG, NULL, "NaN and Infinity are values, though no JSON",
+     CLI_FIELD(python_tokens), 0, 0},
+    {"like", 0, CLI_TEXT, "OTHER", "folder of an array that gives what is not said",
+     CLI_FIELD(like), 0, 0},
+    {"group", 'g', CLI_FLAG, NULL, "make a group", CLI_FIELD(group), 0, 0},
+    {"exist-ok", 0, CLI_FLAG, NULL, "the same may be there already", CLI_FIELD(exist_ok), 0,
+     0},
+    {"overwrite", 0, CLI_FLAG, NULL, "remove first what is there, and all below it",
+     CLI_FIELD(overwrite), 0, 0},
+    CLI_OPTION_PROMISE,
+    {"json", 'j', CLI_FLAG, NULL, "print what was made, as info does", CLI_FIELD(json), 0,
+     0},
+};
+
+const cli_command cli_create = {
+    .name = "create",
+    .arguments = "PATH [NODE]",
+    .n_least = 1,
+    .n_most = 2,
+    .summary = "Make an array or a group",
+    .details = "PATH is made when it is missing, and so are groups above NODE.",
+    .changes = true,
+    .options = options,
+    .n_options = CLI_COUNT(options),
+    .run = run,
+};
