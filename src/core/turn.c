@@ -91,8 +91,9 @@ zlg_status zlgi_turn_take(zlgi_turns *turns, zlgi_turn *turn, zlgi_patience *pat
                           zlg_error *err)
 {
     renew_after_fork(turns);
-    while (!try_take(turns, turn))
+    do
         ZLGI_TRY(zlgi_patience_check(patience, err));
+    while (!try_take(turns, turn));
     return ZLG_OK;
 }
 
