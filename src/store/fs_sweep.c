@@ -20,63 +20,76 @@ typedef struct sweep {
     const zlgi_fs *fs;
     int64_t n_left; /* names that may still be looked at */
     uint64_t n_gone;
+    int code; /* why the first one that should have gone did not */
 } sweep;
 
-/* A file that has its final name already is locked with its object, and stays. */
+/* As writers make them: what else begins like that was put there by somebody's hand. */
+static bool is_leftover(const char *name)
+{
+    const char *number = name + strlen(ZLGI_FS_TEMPORARY);
+    return zlgi_fs_is_temporary(name) && strlen(number) == 16 &&
+           strspn(number, "0123456789abcdef") == 16;
+}
+
 static void sweep_file(sweep *s, int dir, const char *name)
 {
     int fd = zlgi_fs_open_at(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return;
-    bool is_dead = zlgi_fs_try_lock(s->fs, fd) == 0;
-    if (is_dead && unlinkat(dir, name, 0) == 0)
-        s->n_gone++;
-    if (is_dead)
+    int code = fd < 0 ? fd : zlgi_fs_try_lock(s->fs, fd);
+    /* One that has got its final name too is locked with its object, and stays. */
+    if (code == 0) {
+        code = unlinkat(dir, name, 0) != 0 ? -errno : 1;
+        s->n_gone += code == 1;
         zlgi_fs_unlock(s->fs, fd);
-    else
+    } else if (fd >= 0) {
         close(fd);
+    }
+    bool may_stay = code >= 0 || code == -EAGAIN || code == -ENOENT || code == -ELOOP ||
+                    code == -EISDIR;
+    if (!may_stay && s->code == 0)
+        s->code = code;
 }
 
-static int sweep_directory(sweep *s, int fd, int n_levels);
+static void sweep_directory(sweep *s, int fd, int n_levels);
 
-static int sweep_names(sweep *s, DIR *listing, int n_levels)
+static void sweep_below(sweep *s, int dir, const struct dirent *entry, int n_levels)
 {
-    int code = 0;
-    while (code == 0 && s->n_left-- > 0) {
+    const char *name = entry->d_name;
+    bool may_lead_on = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
+    if (!may_lead_on || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return;
+    int fd = zlgi_fs_open_at(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!zlgi_fs_is_absent(fd) && fd != -ELOOP)
+        sweep_directory(s, fd, n_levels - 1);
+}
+
+static void sweep_names(sweep *s, DIR *listing, int n_levels)
+{
+    while (s->n_left-- > 0) {
         errno = 0;
         const struct dirent *entry = readdir(listing);
-        if (entry == NULL)
-            return errno != 0 ? -errno : 0;
-        const char *name = entry->d_name;
-        if (zlgi_fs_is_temporary(name)) {
-            sweep_file(s, dirfd(listing), name);
-            continue;
+        if (entry == NULL) {
+            s->code = s->code == 0 ? -errno : s->code;
+            return;
         }
-        bool may_lead_on = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
-        if (n_levels == 0 || !may_lead_on || strcmp(name, ".") == 0 ||
-            strcmp(name, "..") == 0)
-            continue;
-        int fd = zlgi_fs_open_at(dirfd(listing), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-        if (fd >= 0)
-            code = sweep_directory(s, fd, n_levels - 1);
-        else if (!zlgi_fs_is_absent(fd) && fd != -ELOOP)
-            code = fd;
+        if (is_leftover(entry->d_name))
+            sweep_file(s, dirfd(listing), entry->d_name);
+        else if (n_levels > 0)
+            sweep_below(s, dirfd(listing), entry, n_levels);
     }
-    return code;
 }
 
-/* Takes the descriptor over. */
-static int sweep_directory(sweep *s, int fd, int n_levels)
+/* Takes the descriptor over; it may be an error number. */
+static void sweep_directory(sweep *s, int fd, int n_levels)
 {
-    DIR *listing = fdopendir(fd);
+    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
     if (listing == NULL) {
-        int code = -errno;
-        close(fd);
-        return code;
+        s->code = s->code != 0 ? s->code : fd < 0 ? fd : -errno;
+        if (fd >= 0)
+            close(fd);
+        return;
     }
-    int code = sweep_names(s, listing, n_levels);
+    sweep_names(s, listing, n_levels);
     closedir(listing);
-    return code;
 }
 
 /* FNV-1a. */
@@ -96,9 +109,7 @@ void zlgi_fs_sweep_once(zlgi_fs *fs, int dir, const char *path)
         (atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit) != 0)
         return;
     sweep s = {.fs = fs, .n_left = NAMES_AT_ONCE};
-    int fd = zlgi_fs_open_at(dir, ".", O_RDONLY | O_DIRECTORY);
-    if (fd >= 0)
-        sweep_directory(&s, fd, 0);
+    sweep_directory(&s, zlgi_fs_open_at(dir, ".", O_RDONLY | O_DIRECTORY), 0);
 }
 
 zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
@@ -116,7 +127,7 @@ zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
     if (zlgi_fs_is_absent(fd))
         return ZLG_OK;
     sweep s = {.fs = fs, .n_left = INT64_MAX};
-    int code = fd < 0 ? fd : sweep_directory(&s, fd, ZLGI_FS_MAX_LEVELS);
+    sweep_directory(&s, fd, ZLGI_FS_MAX_LEVELS);
     *out_n = s.n_gone;
-    return code < 0 ? zlgi_fs_fail(fs, code, prefix, err) : ZLG_OK;
+    return s.code < 0 ? zlgi_fs_fail(fs, s.code, prefix, err) : ZLG_OK;
 }

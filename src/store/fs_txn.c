@@ -155,9 +155,11 @@ static int rename_new(zlgi_fs *fs, int dir, const char *temporary, const char *n
     if (!atomic_load_explicit(&fs->lacks_noreplace, memory_order_relaxed)) {
         if (renameat2(dir, temporary, dir, name, RENAME_NOREPLACE) == 0)
             return 0;
-        if (errno != EINVAL && errno != ENOSYS)
+        /* EPERM: how some sandboxes refuse calls that they do not know. */
+        if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
             return -errno;
-        atomic_store_explicit(&fs->lacks_noreplace, true, memory_order_relaxed);
+        if (errno != EPERM)
+            atomic_store_explicit(&fs->lacks_noreplace, true, memory_order_relaxed);
     }
     if (linkat(dir, temporary, dir, name, 0) != 0)
         return -errno;

@@ -7,80 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "store/folder.h"
-#include "store/fs.h"
 #include "store/keys.h"
-
-typedef struct fixture {
-    test_folder folder;
-    zlg_limits limits;
-    zlg_store *store;
-    zlg_store *inner; /* of a counting store */
-} fixture;
-
-static fixture *make_fixture(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    f->limits = test_limits;
-    *state = f;
-    return f;
-}
-
-static int open_memory(void **state)
-{
-    fixture *f = make_fixture(state);
-    return (int)zlgi_memory_open(&zlgi_default_alloc, &f->limits, &f->store, NULL);
-}
-
-static int open_counting(void **state)
-{
-    open_memory(state);
-    fixture *f = *state;
-    f->inner = f->store;
-    return (int)zlgi_counting_open(&zlgi_default_alloc, f->inner, &f->store, NULL);
-}
-
-static int open_fs_with(void **state, bool follow_links, bool lacks_openat2)
-{
-    fixture *f = make_fixture(state);
-    test_folder_make(&f->folder);
-    zlg_fs_options options = ZLG_FS_OPTIONS_INIT;
-    options.follow_links = follow_links;
-    options.create = 1;
-    zlg_status status =
-        zlgi_fs_open(&zlgi_default_alloc, &f->limits, test_folder_path(&f->folder, "x/y"),
-                     &options, &f->store, NULL);
-    if (status == ZLG_OK)
-        atomic_store(&((zlgi_fs *)f->store)->lacks_openat2, lacks_openat2);
-    return (int)status;
-}
-
-static int open_fs(void **state)
-{
-    return open_fs_with(state, false, false);
-}
-
-static int open_fs_walking(void **state)
-{
-    return open_fs_with(state, false, true);
-}
-
-static int open_fs_following(void **state)
-{
-    return open_fs_with(state, true, false);
-}
-
-static int close_store(void **state)
-{
-    fixture *f = *state;
-    zlgi_store_destroy(f->store);
-    zlgi_store_destroy(f->inner);
-    if (f->folder.path[0] != '\0')
-        test_folder_remove(&f->folder);
-    free(f);
-    return 0;
-}
+#include "store/kinds.h"
 
 /* ------------------------------------------------------------------ reading */
 
@@ -379,6 +307,39 @@ static void test_removing(void **state)
     test_must_get(store, "a/2/y/z", "a/2/y/z");
 }
 
+static void test_moving(void **state)
+{
+    zlg_store *store = ((fixture *)*state)->store;
+    const zlgi_store_class *class = store->class;
+    zlg_error err = {.message = "old"};
+    put_tree(store);
+    assert_int_equal(class->rename_prefix(store, "a", "b", &err), ZLG_EXISTS);
+    assert_non_null(strstr(err.message, "\"b\""));
+    assert_int_equal(class->rename_prefix(store, "a", "a", &err), ZLG_EXISTS);
+    assert_int_equal(class->rename_prefix(store, "a/2", "a", &err), ZLG_EXISTS);
+    assert_int_equal(class->rename_prefix(store, "a", "B", &err), ZLG_EXISTS);
+    assert_int_equal(class->rename_prefix(store, "a", "a/c", &err), ZLG_USAGE);
+    assert_int_equal(class->rename_prefix(store, "B", "c", &err), ZLG_USAGE);
+    assert_int_equal(class->rename_prefix(store, "a//2", "c", &err), ZLG_NOT_FOUND);
+    assert_int_equal(class->rename_prefix(store, "a", "../c", &err), ZLG_NOT_FOUND);
+    assert_int_equal(class->rename_prefix(store, "none", "c", &err), ZLG_NOT_FOUND);
+    assert_string_equal(err.message, "");
+    test_must_list(store, "", true, "B=1 a/ a-=2 a.b/ a0/ ab=2 b/ zarr.json=9 ");
+    test_must_list(store, "a", false, "1=3 10=4 2/x=5 2/y/z=7 ");
+
+    assert_int_equal(class->rename_prefix(store, "a", "new/place", NULL), ZLG_OK);
+    test_must_list(store, "a", false, "");
+    test_must_list(store, "new", false, "place/1=3 place/10=4 place/2/x=5 place/2/y/z=7 ");
+    test_must_get(store, "new/place/2/y/z", "a/2/y/z");
+    test_must_miss(store, "a/1");
+    assert_int_equal(class->rename_prefix(store, "new/place/2", "a", NULL), ZLG_OK);
+    test_must_list(store, "a", false, "x=5 y/z=7 ");
+    /* A prefix whose keys were removed is nothing, though its directories may stay. */
+    assert_int_equal(test_remove(store, "b/1", NULL), ZLG_OK);
+    assert_int_equal(class->rename_prefix(store, "a", "b", NULL), ZLG_OK);
+    test_must_get(store, "b/x", "a/2/x");
+}
+
 /* ------------------------------------------------------------------ random programs
  *
  * Against a plain array of flags: three directories of eight keys, two levels.
@@ -550,43 +511,26 @@ static void test_many_threads(void **state)
     assert_int_equal(atomic_load(&work.n_wrong), 0);
 }
 
-static int run_over(const char *kind, CMFixtureFunction open)
-{
-    static const struct {
-        const char *name;
-        CMUnitTestFunction test;
-    } bodies[] = {
-#define BODY(f) {#f, f}
-        BODY(test_absent_keys),
-        BODY(test_value_is_its_parts_joined),
-        BODY(test_ranges),
-        BODY(test_large_value_and_limit_of_get),
-        BODY(test_open_object_keeps_its_version),
-        BODY(test_tag_tells_versions_apart),
-        BODY(test_size_is_known_with_a_view_or_when_asked),
-        BODY(test_odd_keys_round_trip),
-        BODY(test_deep_key),
-        BODY(test_what_is_no_key_is_refused),
-        BODY(test_listing_is_sorted_level_by_level),
-        BODY(test_listing_stops_when_told),
-        BODY(test_listing_has_a_limit),
-        BODY(test_removing),
-        BODY(test_random_programs),
-        BODY(test_many_threads),
-#undef BODY
-    };
-    struct CMUnitTest tests[ZLGI_COUNT(bodies)];
-    for (size_t i = 0; i < ZLGI_COUNT(bodies); i++)
-        tests[i] = (struct CMUnitTest){.name = bodies[i].name,
-                                       .test_func = bodies[i].test,
-                                       .setup_func = open,
-                                       .teardown_func = close_store};
-    return _cmocka_run_group_tests(kind, tests, ZLGI_COUNT(tests), NULL, NULL);
-}
-
 int main(void)
 {
-    return run_over("memory", open_memory) + run_over("counting", open_counting) +
-           run_over("fs", open_fs) + run_over("fs without openat2", open_fs_walking) +
-           run_over("fs following links", open_fs_following);
+    static const test_body bodies[] = {
+        TEST_BODY(test_absent_keys),
+        TEST_BODY(test_value_is_its_parts_joined),
+        TEST_BODY(test_ranges),
+        TEST_BODY(test_large_value_and_limit_of_get),
+        TEST_BODY(test_open_object_keeps_its_version),
+        TEST_BODY(test_tag_tells_versions_apart),
+        TEST_BODY(test_size_is_known_with_a_view_or_when_asked),
+        TEST_BODY(test_odd_keys_round_trip),
+        TEST_BODY(test_deep_key),
+        TEST_BODY(test_what_is_no_key_is_refused),
+        TEST_BODY(test_listing_is_sorted_level_by_level),
+        TEST_BODY(test_listing_stops_when_told),
+        TEST_BODY(test_listing_has_a_limit),
+        TEST_BODY(test_removing),
+        TEST_BODY(test_moving),
+        TEST_BODY(test_random_programs),
+        TEST_BODY(test_many_threads),
+    };
+    return test_over_kinds(bodies, ZLGI_COUNT(bodies));
 }

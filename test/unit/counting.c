@@ -23,8 +23,17 @@ static void test_requests_are_counted(void **state)
     class->release(store, &object);
     assert_int_equal(class->list(store, "", false, test_list_nothing, NULL, NULL), ZLG_OK);
     assert_int_equal(test_remove(store, "none", NULL), ZLG_OK);
-    assert_int_equal(class->remove_prefix(store, "a", NULL), ZLG_OK);
+    assert_int_equal(class->rename_prefix(store, "a", "c", NULL), ZLG_OK);
+    assert_int_equal(class->remove_prefix(store, "c", NULL), ZLG_OK);
     test_must_miss(inner, "a/b");
+    test_must_miss(inner, "c/b");
+    uint64_t n_swept = 1;
+    assert_int_equal(class->sweep(store, "", &n_swept, NULL), ZLG_OK);
+    assert_int_equal(n_swept, 0);
+    zlgi_txn txn = {.change = ZLGI_UPDATE, .promise = ZLG_VISIBLE};
+    assert_int_equal(class->begin(store, "k", &txn, NULL), ZLG_OK);
+    class->end(store, &txn);
+    assert_int_equal(class->sync(store, NULL, NULL), ZLG_OK);
 
     zlgi_store_counts counts = zlgi_counting_get(store);
     assert_int_equal(counts.n_opens, 2);
@@ -33,6 +42,8 @@ static void test_requests_are_counted(void **state)
     assert_int_equal(counts.n_puts, 1);
     assert_int_equal(counts.n_removes, 2);
     assert_int_equal(counts.n_lists, 1);
+    assert_int_equal(counts.n_begins, 3);
+    assert_int_equal(counts.n_syncs, 1);
     zlgi_store_destroy(store);
     test_must_put(inner, "a", "still there");
     zlgi_store_destroy(inner);

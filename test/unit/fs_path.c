@@ -210,15 +210,6 @@ static void test_root_made_anew_is_found_again(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_names_of_temporary_files(void **state)
-{
-    (void)state;
-    assert_true(zlgi_fs_is_temporary(".zlg-tmp-"));
-    assert_true(zlgi_fs_is_temporary(".zlg-tmp-0123"));
-    assert_false(zlgi_fs_is_temporary(".zlg-tmp"));
-    assert_false(zlgi_fs_is_temporary("x.zlg-tmp-"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,7 +217,6 @@ int main(void)
         cmocka_unit_test(test_too_many_links),
         cmocka_unit_test(test_writes_do_not_leave),
         cmocka_unit_test(test_root_made_anew_is_found_again),
-        cmocka_unit_test(test_names_of_temporary_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,82 @@ static void test_get_passes_failures_on(void **state)
     assert_int_equal(heap.n_blocks, 0);
 }
 
+/* ------------------------------------------------------------------ putting */
+
+/* A store in which others are faster a number of times. */
+typedef struct busy_store {
+    zlg_store base;
+    int n_conflicts, n_begun, n_ended;
+    zlg_status begun, committed;
+} busy_store;
+
+static zlg_status busy_begin(zlg_store *store, const char *key, zlgi_txn *txn,
+                             zlg_error *err)
+{
+    busy_store *s = (busy_store *)store;
+    assert_string_equal(key, "k");
+    assert_int_equal(txn->promise, ZLG_DURABLE);
+    assert_null(txn->syncs);
+    txn->again = false;
+    s->n_begun += s->begun == ZLG_OK;
+    return s->begun == ZLG_OK ? ZLG_OK : zlgi_fail(err, s->begun, "begun");
+}
+
+static zlg_status busy_commit(zlg_store *store, const char *key, zlgi_txn *txn,
+                              const zlgi_bytes *parts, int n_parts, zlg_error *err)
+{
+    (void)key, (void)parts;
+    busy_store *s = (busy_store *)store;
+    assert_int_equal(n_parts, ZLGI_REMOVE);
+    txn->again = s->n_conflicts-- > 0;
+    zlg_status status = txn->again ? ZLG_EXISTS : s->committed;
+    return status == ZLG_OK ? ZLG_OK : zlgi_fail(err, status, "committed");
+}
+
+static void busy_end(zlg_store *store, zlgi_txn *txn)
+{
+    (void)txn;
+    ((busy_store *)store)->n_ended++;
+}
+
+static void test_put_tries_until_it_is_done(void **state)
+{
+    (void)state;
+    static const zlgi_store_class busy_class = {
+        .begin = busy_begin, .commit = busy_commit, .end = busy_end};
+    static const struct {
+        int n_conflicts;
+        zlg_status begun, committed, expected;
+        int n_begun;
+    } cases[] = {
+        {0, ZLG_OK, ZLG_OK, ZLG_OK, 1},         {3, ZLG_OK, ZLG_OK, ZLG_OK, 4},
+        {2, ZLG_OK, ZLG_IO, ZLG_IO, 3},         {0, ZLG_OK, ZLG_EXISTS, ZLG_EXISTS, 1},
+        {0, ZLG_EXISTS, ZLG_OK, ZLG_EXISTS, 0},
+    };
+    for (size_t i = 0; i < ZLGI_COUNT(cases); i++) {
+        busy_store s = {.base = {.class = &busy_class},
+                        .n_conflicts = cases[i].n_conflicts,
+                        .begun = cases[i].begun,
+                        .committed = cases[i].committed};
+        zlg_status status =
+            zlgi_store_put(&s.base, "k", ZLGI_UPDATE, ZLG_DURABLE, NULL, ZLGI_REMOVE, NULL);
+        assert_int_equal(status, cases[i].expected);
+        assert_int_equal(s.n_begun, cases[i].n_begun);
+        assert_int_equal(s.n_ended, cases[i].n_begun);
+    }
+}
+
+static void test_where_a_prefix_may_go(void **state)
+{
+    (void)state;
+    assert_int_equal(zlgi_store_check_move("a", "b", NULL), ZLG_OK);
+    assert_int_equal(zlgi_store_check_move("a", "ab", NULL), ZLG_OK);
+    assert_int_equal(zlgi_store_check_move("a/b", "a", NULL), ZLG_OK);
+    assert_int_equal(zlgi_store_check_move("a", "a/b", NULL), ZLG_USAGE);
+    assert_int_equal(zlgi_store_check_move("", "b", NULL), ZLG_NOT_FOUND);
+    assert_int_equal(zlgi_store_check_move("a", "", NULL), ZLG_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +240,8 @@ int main(void)
         cmocka_unit_test(test_get_of_any_length),
         cmocka_unit_test(test_get_stops_at_the_limit_of_an_endless_object),
         cmocka_unit_test(test_get_passes_failures_on),
+        cmocka_unit_test(test_put_tries_until_it_is_done),
+        cmocka_unit_test(test_where_a_prefix_may_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

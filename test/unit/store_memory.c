@@ -110,6 +110,36 @@ static void test_name_may_be_a_key_and_a_prefix(void **state)
     zlgi_store_destroy(store);
 }
 
+/* Short of memory at any point, all keys stay where they are. */
+static void test_moving_with_short_memory(void **state)
+{
+    (void)state;
+    enum { N_KEYS = 600 };
+    zlg_status status = ZLG_NO_MEMORY;
+    for (size_t fail_at = 1; status != ZLG_OK; fail_at += 37) {
+        test_heap heap;
+        test_heap_init(&heap);
+        zlg_store *store;
+        char key[32];
+        assert_int_equal(zlgi_memory_open(&heap.alloc, &test_limits, &store, NULL), ZLG_OK);
+        for (int i = 0; i < N_KEYS; i++) {
+            snprintf(key, sizeof key, "a/%d", i);
+            test_must_put(store, key, "1");
+        }
+        heap.fail_at = heap.n_calls + fail_at;
+        status = store->class->rename_prefix(store, "a", "b/c", NULL);
+        heap.fail_at = 0;
+        assert_true(status == ZLG_OK || status == ZLG_NO_MEMORY);
+        for (int i = 0; i < N_KEYS; i++) {
+            snprintf(key, sizeof key, "%s/%d", status == ZLG_OK ? "b/c" : "a", i);
+            test_must_get(store, key, "1");
+        }
+        test_must_list(store, "", true, status == ZLG_OK ? "b/ " : "a/ ");
+        zlgi_store_destroy(store);
+        assert_int_equal(heap.n_blocks, 0);
+    }
+}
+
 static int put_more(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
     (void)is_prefix, (void)n_bytes;
@@ -165,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_short_memory),
         cmocka_unit_test(test_value_larger_than_memory_is_refused),
         cmocka_unit_test(test_name_may_be_a_key_and_a_prefix),
+        cmocka_unit_test(test_moving_with_short_memory),
         cmocka_unit_test(test_store_may_change_while_it_is_listed),
         cmocka_unit_test(test_forked_child_has_its_own_copy),
     };
