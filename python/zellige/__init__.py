@@ -8,8 +8,18 @@
 from __future__ import annotations
 
 from ._core import build_info, version
-from .api import create_array, create_group, load, open, open_array, open_group, save
-from .array import Array, read_many
+from .api import (
+    create_array,
+    create_group,
+    load,
+    open,
+    open_array,
+    open_group,
+    save,
+    sweep,
+)
+from .array import Array, read_many, write_many
+from .copying import copy
 from .errors import (
     CancelledError,
     CorruptError,
@@ -24,14 +34,19 @@ from .errors import (
     UsageError,
     ZelligeError,
 )
-from .group import Group
+from .group import Group, consolidate
+from .node import Attributes
 from .selection import Blocks, Outer, Points
-from .store import LocalStore, MemoryStore, Store
+from .store import LocalStore, MemoryStore, Promise, Store
 
 __version__ = version()
 
+#: The name that zarr-python has for it.
+consolidate_metadata = consolidate
+
 __all__ = [
     "Array",
+    "Attributes",
     "Blocks",
     "CancelledError",
     "CorruptError",
@@ -45,6 +60,7 @@ __all__ = [
     "NotFoundError",
     "Outer",
     "Points",
+    "Promise",
     "RangeError",
     "Store",
     "StoreError",
@@ -53,6 +69,9 @@ __all__ = [
     "ZelligeError",
     "__version__",
     "build_info",
+    "consolidate",
+    "consolidate_metadata",
+    "copy",
     "create_array",
     "create_group",
     "load",
@@ -61,4 +80,6 @@ __all__ = [
     "open_group",
     "read_many",
     "save",
+    "sweep",
+    "write_many",
 ]

@@ -151,6 +151,11 @@ static PyMethodDef functions[] = {
     {"create_array", CORE_METHOD(core_create_array), METH_VARARGS | METH_KEYWORDS, NULL},
     {"create_group", core_create_group, METH_VARARGS, NULL},
     {"read_many", core_read_many, METH_VARARGS, NULL},
+    {"write_many", core_write_many, METH_VARARGS, NULL},
+    {"set_attributes", core_set_attributes, METH_VARARGS, NULL},
+    {"delete_node", core_delete_node, METH_VARARGS, NULL},
+    {"move_node", core_move_node, METH_VARARGS, NULL},
+    {"consolidate", core_consolidate, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -176,9 +181,9 @@ static int add_tables(PyObject *module)
     return result;
 }
 
-static PyObject *add_type(PyObject *module, PyType_Spec *spec)
+static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, base);
     if (type != NULL && PyModule_AddType(module, (PyTypeObject *)type) < 0)
         Py_CLEAR(type);
     return type;
@@ -195,13 +200,19 @@ static int execute(PyObject *module)
     state->ndarray = PyObject_GetAttrString(numpy, "ndarray");
     Py_DECREF(numpy);
     state->no_index = PyTuple_New(0);
-    state->store_type = add_type(module, &core_store_spec);
-    state->array_type = add_type(module, &core_array_spec);
-    state->group_type = add_type(module, &core_group_spec);
-    state->memory_type = add_type(module, &core_memory_spec);
+    state->dtype_name = PyUnicode_InternFromString("dtype");
     if (state->empty == NULL || state->zeros == NULL || state->ndarray == NULL ||
-        state->no_index == NULL || state->store_type == NULL || state->array_type == NULL ||
-        state->group_type == NULL || state->memory_type == NULL)
+        state->no_index == NULL || state->dtype_name == NULL)
+        return -1;
+    state->store_type = add_type(module, &core_store_spec, NULL);
+    state->memory_type = add_type(module, &core_memory_spec, NULL);
+    state->node_type = add_type(module, &core_node_spec, NULL);
+    if (state->node_type == NULL)
+        return -1;
+    state->array_type = add_type(module, &core_array_spec, state->node_type);
+    state->group_type = add_type(module, &core_group_spec, state->node_type);
+    if (state->store_type == NULL || state->memory_type == NULL ||
+        state->array_type == NULL || state->group_type == NULL)
         return -1;
     return add_tables(module);
 }
@@ -210,6 +221,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     core_state *state = core_state_of(module);
     Py_VISIT(state->store_type);
+    Py_VISIT(state->node_type);
     Py_VISIT(state->array_type);
     Py_VISIT(state->group_type);
     Py_VISIT(state->memory_type);
@@ -218,6 +230,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->ndarray);
     Py_VISIT(state->numpy_dtype);
     Py_VISIT(state->no_index);
+    Py_VISIT(state->dtype_name);
     return 0;
 }
 
@@ -225,6 +238,7 @@ static int clear(PyObject *module)
 {
     core_state *state = core_state_of(module);
     Py_CLEAR(state->store_type);
+    Py_CLEAR(state->node_type);
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->group_type);
     Py_CLEAR(state->memory_type);
@@ -233,6 +247,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->ndarray);
     Py_CLEAR(state->numpy_dtype);
     Py_CLEAR(state->no_index);
+    Py_CLEAR(state->dtype_name);
     return 0;
 }
 

@@ -30,6 +30,9 @@
         PyEval_RestoreThread(core_thread_);                                                \
     } while (0)
 
+/* Most axes of a NumPy array, and so of a result with new axes. */
+enum { CORE_MAX_RESULT_RANK = 64 };
+
 /* The memory of results: _core_memory.c. */
 enum { CORE_MAX_EMPTY = 2 };
 typedef struct core_region core_region;
@@ -43,10 +46,11 @@ typedef struct core_pool {
 typedef struct core_state {
     zlg_ctx *ctx;
     core_pool pool;
-    PyObject *store_type, *array_type, *group_type, *memory_type;
+    PyObject *store_type, *node_type, *array_type, *group_type, *memory_type;
     PyObject *empty, *zeros, *ndarray; /* of numpy */
     PyObject *numpy_dtype; /* zellige.dtype.numpy_dtype; NULL before first use */
     PyObject *no_index;    /* () */
+    PyObject *dtype_name;  /* "dtype" */
 } core_state;
 
 /* Objects keep the module alive, and by it the state. */
@@ -55,27 +59,37 @@ typedef struct core_store {
     PyObject *module;
     zlg_store *handle;
     PyObject *root; /* str, or NULL for a store in memory */
-    bool read_only, follow_links;
+    bool read_only, follow_links, no_locks;
 } core_store;
 
-typedef struct core_array {
-    PyObject ob_base;
-    PyObject *module;
-    zlg_array *handle;
-    PyObject *store; /* core_store */
-    PyObject *dtype; /* of NumPy; NULL before first use */
-    bool read_only;
+/*
+ * The library's handle of a node. A change of the node puts a new one in its place; calls
+ * that other threads are in go on with the one that they hold. Counted under the GIL.
+ */
+typedef struct core_handle {
+    size_t n_holders;
+    zlg_array *array; /* one of these two */
+    zlg_group *group;
+    PyObject *dtype; /* arrays: of NumPy; NULL before first use */
     bool is_varlen;
     size_t n_bytes_element;
-} core_array;
+} core_handle;
 
-typedef struct core_group {
+/* How a node may be used: told when it is opened, and handed on to members of a group. */
+typedef struct core_ways {
+    bool read_only;
+    zlg_promise promise; /* of writes that ask for none; never the default one */
+    bool keep_empty;     /* likewise */
+} core_ways;
+
+/* An array or a group. */
+typedef struct core_node {
     PyObject ob_base;
     PyObject *module;
-    zlg_group *handle;
-    PyObject *store;
-    bool read_only;
-} core_group;
+    core_handle *handle;
+    PyObject *store; /* core_store */
+    core_ways ways;
+} core_node;
 
 /* ------------------------------------------------------------------ _core.c */
 core_state *core_state_of(PyObject *module);
@@ -97,6 +111,7 @@ void core_delete(PyObject *self);
 /* ------------------------------------------------------------------ types
  * They cannot be called: functions of the module make objects of their subclasses. */
 extern PyType_Spec core_store_spec;  /* _core_store.c */
+extern PyType_Spec core_node_spec;   /* _core_node.c */
 extern PyType_Spec core_array_spec;  /* _core_array.c */
 extern PyType_Spec core_group_spec;  /* _core_group.c */
 extern PyType_Spec core_memory_spec; /* _core_memory.c */
@@ -108,11 +123,28 @@ PyObject *core_open_member(PyObject *module, PyObject *args);
 PyObject *core_create_array(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *core_create_group(PyObject *module, PyObject *args);
 
-/* An array object around a handle, which it takes over also when it fails. */
-PyObject *core_array_wrap(core_state *state, PyObject *type, core_store *store,
-                          zlg_array *handle, bool read_only);
-/* numpy.dtype of the elements, borrowed; NULL with an exception set. */
-PyObject *core_array_dtype(core_array *array);
+/* ------------------------------------------------------------------ _core_node.c */
+core_handle *core_handle_hold(core_handle *handle);
+void core_handle_drop(core_handle *handle);
+/* An object of `type` around what was opened, array or group, which it takes over also
+ * when it fails. */
+PyObject *core_node_wrap(core_state *state, PyObject *type, core_store *store,
+                         zlg_array *array, zlg_group *group, core_ways ways);
+/* Puts what was opened anew in place of the handle; takes it over. */
+bool core_node_renew(core_node *node, zlg_array *array, zlg_group *group);
+void core_node_delete(PyObject *object);
+/* False, with an exception set, where the node was opened for reading. */
+bool core_node_writable(const core_node *node);
+/* numpy.dtype of the elements of an array, borrowed; NULL with an exception set. */
+PyObject *core_handle_dtype(core_state *state, core_handle *handle);
+/* Converters for "O&": None, or the name of a promise; None, True (1) or False (-1). */
+int core_to_promise(PyObject *value, void *promise);
+int core_to_keep_empty(PyObject *value, void *keep_empty);
+
+PyObject *core_set_attributes(PyObject *module, PyObject *args);
+PyObject *core_delete_node(PyObject *module, PyObject *args);
+PyObject *core_move_node(PyObject *module, PyObject *args);
+PyObject *core_consolidate(PyObject *module, PyObject *args);
 
 /* ------------------------------------------------------------------ _core_call.c
  * What one call of the engine needs: the GIL is released in it, and signals stop it. */
@@ -122,6 +154,9 @@ typedef struct core_call {
 } core_call;
 /* timeout: NULL, None or seconds. False with an exception set. */
 bool core_call_make(core_call *call, PyObject *timeout);
+/* What a write asks for, or else the node: 0 asks for nothing. */
+void core_call_writes(core_call *call, const core_node *node, zlg_promise promise,
+                      int keep_empty);
 void core_call_enter(core_call *call);
 /* False with an exception set when the call failed, or a signal's handler raised in it. */
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);
@@ -135,10 +170,11 @@ void core_pool_reset(core_pool *pool);
 
 /* ------------------------------------------------------------------ _core_select.c */
 typedef struct core_pick {
+    core_handle *handle; /* of the array, held */
     zlg_selection selection;
     zlg_axis *axes; /* in `block`, as the next three: rank of them */
     const int64_t **coordinates;
-    ptrdiff_t *strides; /* of the target, once placed */
+    ptrdiff_t *strides; /* of the memory, once placed */
     int *place;         /* axis of the result; -1: dropped */
     void *block;
     PyObject *plan;  /* keeps index arrays alive; NULL for a basic selection */
@@ -148,10 +184,10 @@ typedef struct core_pick {
 } core_pick;
 /* Reads NumPy's basic indexing; anything else is asked of array._plan(key). False with an
  * exception set; core_pick_reset is due in both cases. */
-bool core_pick_make(core_pick *pick, core_array *array, PyObject *key);
+bool core_pick_make(core_pick *pick, core_node *array, PyObject *key);
 void core_pick_reset(core_pick *pick);
-/* Sets the strides for a buffer in the shape of the result. */
-void core_pick_place(core_pick *pick, const Py_buffer *view);
+/* Sets the strides of a box for memory in the shape of the result. */
+void core_pick_place(core_pick *pick, const Py_ssize_t *strides);
 
 /* ------------------------------------------------------------------ reading, writing
  * _core_read.c, _core_write.c */
@@ -160,5 +196,34 @@ PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *core_read_many(PyObject *module, PyObject *args);
 PyObject *core_array_explain(PyObject *self, PyObject *args);
 int core_array_assign(PyObject *self, PyObject *key, PyObject *value);
+PyObject *core_array_write(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *core_array_clear(PyObject *self, PyObject *args);
+PyObject *core_write_many(PyObject *module, PyObject *args);
+
+/* ------------------------------------------------------------------ _core_change.c */
+PyObject *core_array_refresh(PyObject *self, PyObject *unused);
+PyObject *core_array_resize(PyObject *self, PyObject *args);
+PyObject *core_array_append(PyObject *self, PyObject *args);
+
+/* ------------------------------------------------------------------ _core_source.c
+ * Values to write as the engine takes them, without a copy where it can be had. */
+typedef struct core_source {
+    zlg_source source;
+    PyObject *kept; /* what the views are of */
+    Py_buffer view, offsets;
+    bool has_view, has_offsets;
+    bool is_packed; /* in C order as it lies: no strides are needed */
+    bool is_one;    /* variable length: one element, meant for all */
+} core_source;
+/* Memory of `value` in the type of the array, with a stride for each axis of `shape` (a
+ * tuple). may_be_one: a text for all elements may be left as it is. False with an exception
+ * set; core_source_reset is due in both cases. */
+bool core_source_make(core_source *source, core_node *array, core_handle *handle,
+                      PyObject *value, PyObject *shape, bool may_be_one,
+                      Py_ssize_t strides[CORE_MAX_RESULT_RANK]);
+/* The stride in the one axis of points and masks: copies where none would do. */
+bool core_source_flatten(core_source *source, core_node *array, PyObject *shape,
+                         const Py_ssize_t *strides, Py_ssize_t *out_stride);
+void core_source_reset(core_source *source);
 
 #endif

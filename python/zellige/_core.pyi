@@ -4,6 +4,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .store import Promise
 from .store import Store as PublicStore
 
 _Store = TypeVar("_Store", bound=Store)
@@ -21,13 +22,29 @@ def open_store(
     read_only: bool,
     create: bool,
     follow_links: bool,
+    no_locks: bool,
     /,
 ) -> _Store: ...
 def open_array(
-    type: type[_Array], store: Store, path: str, zarr_format: int, read_only: bool, /
+    type: type[_Array],
+    store: Store,
+    path: str,
+    zarr_format: int,
+    read_only: bool,
+    promise: Promise | None,
+    keep_empty: bool,
+    /,
 ) -> _Array: ...
 def open_group(
-    type: type[_Group], store: Store, path: str, zarr_format: int, read_only: bool, /
+    type: type[_Group],
+    store: Store,
+    path: str,
+    zarr_format: int,
+    read_only: bool,
+    use_consolidated: bool,
+    promise: Promise | None,
+    keep_empty: bool,
+    /,
 ) -> _Group: ...
 def open_member(
     group: Group, path: str, array_type: type[_Array], group_type: type[_Group], /
@@ -38,9 +55,9 @@ def create_array(
     path: str,
     zarr_format: int,
     shape: tuple[int, ...],
-    object_shape: tuple[int, ...],
+    object_shape: tuple[int, ...] | None,
     chunk_shape: tuple[int, ...] | None,
-    data_type: str,
+    data_type: str | None,
     fill_value: str | None,
     codecs: str | None,
     attributes: str | None,
@@ -51,6 +68,13 @@ def create_array(
     separator: str | None,
     order: str | None,
     overwrite: bool,
+    exist_ok: bool,
+    python_tokens: bool,
+    like: Array | None,
+    target_chunk_bytes: int,
+    target_shard_bytes: int,
+    promise: Promise | None,
+    keep_empty: bool,
 ) -> _Array: ...
 def create_group(
     type: type[_Group],
@@ -59,11 +83,38 @@ def create_group(
     zarr_format: int,
     attributes: str | None,
     overwrite: bool,
+    exist_ok: bool,
+    python_tokens: bool,
+    promise: Promise | None,
+    keep_empty: bool,
     /,
 ) -> _Group: ...
 def read_many(
-    reads: list[Any], out: list[Any] | None, timeout: float | None, /
+    reads: list[Any],
+    out: list[Any] | None,
+    timeout: float | None,
+    missing_is_error: bool,
+    /,
 ) -> list[Any]: ...
+def write_many(
+    writes: list[Any],
+    promise: Promise | None,
+    keep_empty: bool | None,
+    timeout: float | None,
+    /,
+) -> None: ...
+def set_attributes(
+    node: Node,
+    values: str | None,
+    remove: tuple[str, ...],
+    replace: bool,
+    python_tokens: bool,
+    promise: Promise | None,
+    /,
+) -> None: ...
+def delete_node(store: Store, path: str, /) -> None: ...
+def move_node(store: Store, source: str, destination: str, /) -> None: ...
+def consolidate(store: Store, path: str, promise: Promise | None, /) -> None: ...
 
 class Store:
     @property
@@ -72,19 +123,16 @@ class Store:
     def read_only(self) -> bool: ...
     @property
     def follow_links(self) -> bool: ...
+    @property
+    def no_locks(self) -> bool: ...
     def get(self, key: str, /) -> bytes: ...
     def put(self, key: str, data: bytes | bytearray | memoryview, /) -> None: ...
     def delete(self, key: str, /) -> None: ...
+    def sweep(self, prefix: str = "", /) -> int: ...
     def _list(self, prefix: str, delimited: bool, /) -> list[tuple[str, bool, int]]: ...
     def _kind(self, path: str, zarr_format: int, /) -> int: ...
 
-class Array:
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
+class Node:
     @property
     def path(self) -> str: ...
     @property
@@ -93,6 +141,20 @@ class Array:
     def read_only(self) -> bool: ...
     @property
     def zarr_format(self) -> int: ...
+    @property
+    def promise(self) -> Promise: ...
+    @property
+    def keep_empty(self) -> bool: ...
+    def _attributes(self) -> str: ...
+    def _metadata(self) -> str: ...
+
+class Array(Node):
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None: ...
     @property
@@ -110,29 +172,53 @@ class Array:
     @property
     def _fill(self) -> bytes: ...
     def read(
-        self, selection: Any = ..., out: Any = None, timeout: float | None = None
+        self,
+        selection: Any = ...,
+        out: Any = None,
+        timeout: float | None = None,
+        missing_is_error: bool = False,
     ) -> Any: ...
+    def write(
+        self,
+        value: Any,
+        selection: Any = ...,
+        *,
+        promise: Promise | None = None,
+        keep_empty: bool | None = None,
+        timeout: float | None = None,
+    ) -> None: ...
     def __getitem__(self, key: Any, /) -> Any: ...
     def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def _clear(
+        self,
+        selection: Any,
+        promise: Promise | None,
+        keep_empty: bool | None,
+        timeout: float | None,
+        /,
+    ) -> None: ...
+    def _refresh(self) -> None: ...
+    def _resize(
+        self, shape: tuple[int, ...], promise: Promise | None, timeout: float | None, /
+    ) -> None: ...
+    def _append(
+        self,
+        data: Any,
+        shape: tuple[int, ...],
+        axis: int,
+        promise: Promise | None,
+        keep_empty: bool | None,
+        timeout: float | None,
+        /,
+    ) -> None: ...
     def _explain(self, selection: Any, resolve: bool, max_objects: int, /) -> str: ...
     def _edges(self, axis: int, /) -> tuple[int, ...]: ...
-    def _attributes(self) -> str: ...
-    def _metadata(self) -> str: ...
     def _codecs(self) -> str: ...
     def _stored(self) -> tuple[int, int]: ...
 
-class Group:
-    @property
-    def path(self) -> str: ...
-    @property
-    def store(self) -> PublicStore: ...
-    @property
-    def read_only(self) -> bool: ...
-    @property
-    def zarr_format(self) -> int: ...
+class Group(Node):
     @property
     def is_consolidated(self) -> bool: ...
+    def _reopen(self, use_consolidated: bool, /) -> None: ...
     def _members(self, recursive: bool, /) -> list[tuple[str, int]]: ...
     def _kind(self, path: str, /) -> int: ...
-    def _attributes(self) -> str: ...
-    def _metadata(self) -> str: ...

@@ -49,6 +49,13 @@ bool core_call_make(core_call *call, PyObject *timeout)
     return true;
 }
 
+void core_call_writes(core_call *call, const core_node *node, zlg_promise promise,
+                      int keep_empty)
+{
+    call->call.promise = promise != ZLG_PROMISE_DEFAULT ? promise : node->ways.promise;
+    call->call.keep_empty = keep_empty != 0 ? keep_empty : node->ways.keep_empty ? 1 : -1;
+}
+
 void core_call_enter(core_call *call)
 {
     call->thread = PyEval_SaveThread();

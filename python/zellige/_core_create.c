@@ -27,6 +27,7 @@ static int take_lengths(PyObject *tuple, int64_t *out)
     return (int)n;
 }
 
+/* A shape of chunks or shards, or None. */
 static bool take_same(PyObject *tuple, int rank, const char *what, int64_t *memory,
                       const int64_t **out)
 {
@@ -58,6 +59,49 @@ static bool take_names(PyObject *names, int rank, spec_memory *memory, zlg_array
     return true;
 }
 
+static bool take_shapes(PyObject *shape, PyObject *object_shape, PyObject *chunk_shape,
+                        spec_memory *memory, zlg_array_spec *spec)
+{
+    if (shape == Py_None) { /* that of another array */
+        spec->rank = zlg_array_rank(spec->like);
+    } else {
+        spec->rank = take_lengths(shape, memory->shape);
+        spec->shape = memory->shape;
+    }
+    return spec->rank >= 0 &&
+           take_same(object_shape, spec->rank, chunk_shape == Py_None ? "chunks" : "shards",
+                     memory->object_shape, &spec->object_shape) &&
+           take_same(chunk_shape, spec->rank, "chunks", memory->chunk_shape,
+                     &spec->chunk_shape);
+}
+
+static bool take_like(core_state *state, PyObject *like, core_handle **out)
+{
+    if (like == Py_None)
+        return true;
+    if (!PyObject_TypeCheck(like, (PyTypeObject *)state->array_type)) {
+        PyErr_Format(PyExc_TypeError, "like must be a zellige.Array, not %R",
+                     Py_TYPE(like));
+        return false;
+    }
+    *out = core_handle_hold(((core_node *)like)->handle);
+    return true;
+}
+
+static PyObject *create(core_state *state, PyObject *type, core_store *store,
+                        const char *path, const zlg_array_spec *spec)
+{
+    zlg_error err;
+    zlg_array *array;
+    zlg_status status;
+    CORE_UNLOCKED(status = zlg_array_create(store->handle, path, spec, &array, &err));
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    core_ways ways = {.promise = spec->promise ? spec->promise : ZLG_VISIBLE,
+                      .keep_empty = spec->keep_empty != 0};
+    return core_node_wrap(state, type, store, array, NULL, ways);
+}
+
 /* create_array(type, store, path, shape=, ...): the fields of zlg_array_spec by name */
 PyObject *core_create_array(PyObject *module, PyObject *args, PyObject *keywords)
 {
@@ -79,34 +123,39 @@ PyObject *core_create_array(PyObject *module, PyObject *args, PyObject *keywords
                             "separator",
                             "order",
                             "overwrite",
+                            "exist_ok",
+                            "python_tokens",
+                            "like",
+                            "target_chunk_bytes",
+                            "target_shard_bytes",
+                            "promise",
+                            "keep_empty",
                             NULL};
     core_state *state = core_state_of(module);
     zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
     spec_memory memory;
-    PyObject *type, *store, *shape, *object_shape, *chunk_shape, *dimension_names;
+    core_handle *like_handle = NULL;
+    PyObject *type, *store, *shape, *object_shape, *chunk_shape, *dimension_names, *like;
+    PyObject *result = NULL;
     const char *path;
+    long long target_chunk_bytes, target_shard_bytes;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OO!siOOOszzzOzzzzzp", names, &type, state->store_type, &store,
-            &path, &spec.zarr_format, &shape, &object_shape, &chunk_shape, &spec.data_type,
-            &spec.fill_value, &spec.codecs, &spec.attributes, &dimension_names,
-            &spec.index_location, &spec.chunk_grid, &spec.chunk_key_encoding,
-            &spec.separator, &spec.order, &spec.overwrite))
+            args, keywords, "OO!siOOOzzzzOzzzzzpppOLLO&p", names, &type, state->store_type,
+            &store, &path, &spec.zarr_format, &shape, &object_shape, &chunk_shape,
+            &spec.data_type, &spec.fill_value, &spec.codecs, &spec.attributes,
+            &dimension_names, &spec.index_location, &spec.chunk_grid,
+            &spec.chunk_key_encoding, &spec.separator, &spec.order, &spec.overwrite,
+            &spec.exist_ok, &spec.python_tokens, &like, &target_chunk_bytes,
+            &target_shard_bytes, core_to_promise, &spec.promise, &spec.keep_empty) ||
+        !take_like(state, like, &like_handle))
         return NULL;
-    spec.rank = take_lengths(shape, memory.shape);
-    spec.shape = memory.shape;
-    if (spec.rank < 0 ||
-        !take_same(object_shape, spec.rank, "chunks", memory.object_shape,
-                   &spec.object_shape) ||
-        !take_same(chunk_shape, spec.rank, "chunks", memory.chunk_shape,
-                   &spec.chunk_shape) ||
-        !take_names(dimension_names, spec.rank, &memory, &spec))
-        return NULL;
-    zlg_error err;
-    zlg_array *handle;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_array_create(((core_store *)store)->handle, path, &spec,
-                                            &handle, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    return core_array_wrap(state, type, (core_store *)store, handle, false);
+    spec.like = like_handle != NULL ? like_handle->array : NULL;
+    spec.target_chunk_bytes = target_chunk_bytes;
+    spec.target_shard_bytes = target_shard_bytes;
+    if (take_shapes(shape, object_shape, chunk_shape, &memory, &spec) &&
+        take_names(dimension_names, spec.rank, &memory, &spec))
+        result = create(state, type, (core_store *)store, path, &spec);
+    if (like_handle != NULL)
+        core_handle_drop(like_handle);
+    return result;
 }

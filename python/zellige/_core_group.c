@@ -4,102 +4,86 @@
  */
 #include "_core.h"
 
-static PyObject *wrap(core_state *state, PyObject *type, core_store *store,
-                      zlg_group *handle, bool read_only)
-{
-    core_group *self = core_new(type, state->group_type);
-    if (self == NULL) {
-        zlg_group_close(handle);
-        return NULL;
-    }
-    self->module = Py_NewRef(store->module);
-    self->store = Py_NewRef((PyObject *)store);
-    self->handle = handle;
-    self->read_only = read_only || store->read_only;
-    return (PyObject *)self;
-}
-
-static void group_delete(PyObject *object)
-{
-    core_group *self = (core_group *)object;
-    if (self->handle != NULL)
-        zlg_group_close(self->handle);
-    Py_CLEAR(self->store);
-    Py_CLEAR(self->module);
-    core_delete(object);
-}
-
-/* open_group(type, store, path, zarr_format, read_only) */
+/* open_group(type, store, path, zarr_format, read_only, use_consolidated, promise,
+ * keep_empty) */
 PyObject *core_open_group(PyObject *module, PyObject *args)
 {
     core_state *state = core_state_of(module);
     PyObject *type, *store;
     const char *path;
-    int read_only;
+    int read_only, use_consolidated, keep_empty;
+    zlg_promise promise;
     zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "OO!sip", &type, state->store_type, &store, &path,
-                          &options.zarr_format, &read_only))
+    if (!PyArg_ParseTuple(args, "OO!sippO&p", &type, state->store_type, &store, &path,
+                          &options.zarr_format, &read_only, &use_consolidated,
+                          core_to_promise, &promise, &keep_empty))
         return NULL;
     zlg_error err;
     zlg_group *handle;
     zlg_status status;
+    options.ignore_consolidated = !use_consolidated;
     CORE_UNLOCKED(status = zlg_group_open(((core_store *)store)->handle, path, &options,
                                           &handle, &err));
     if (status != ZLG_OK)
         return core_raise(&err);
-    return wrap(state, type, (core_store *)store, handle, read_only != 0);
+    core_ways ways = {.read_only = read_only != 0,
+                      .promise = promise ? promise : ZLG_VISIBLE,
+                      .keep_empty = keep_empty != 0};
+    return core_node_wrap(state, type, (core_store *)store, NULL, handle, ways);
 }
 
-/* create_group(type, store, path, zarr_format, attributes, overwrite) */
+/* create_group(type, store, path, zarr_format, attributes, overwrite, exist_ok,
+ * python_tokens, promise, keep_empty) */
 PyObject *core_create_group(PyObject *module, PyObject *args)
 {
     core_state *state = core_state_of(module);
     PyObject *type, *store;
-    const char *path, *attributes;
-    int zarr_format, overwrite;
-    if (!PyArg_ParseTuple(args, "OO!sizp", &type, state->store_type, &store, &path,
-                          &zarr_format, &attributes, &overwrite))
+    const char *path;
+    int keep_empty;
+    zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
+    if (!PyArg_ParseTuple(args, "OO!sizpppO&p", &type, state->store_type, &store, &path,
+                          &spec.zarr_format, &spec.attributes, &spec.overwrite,
+                          &spec.exist_ok, &spec.python_tokens, core_to_promise,
+                          &spec.promise, &keep_empty))
         return NULL;
     zlg_error err;
     zlg_group *handle;
     zlg_status status;
-    zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
-    spec.zarr_format = zarr_format;
-    spec.attributes = attributes;
-    spec.overwrite = overwrite;
     CORE_UNLOCKED(status = zlg_group_create(((core_store *)store)->handle, path, &spec,
                                             &handle, &err));
     if (status != ZLG_OK)
         return core_raise(&err);
-    return wrap(state, type, (core_store *)store, handle, false);
+    core_ways ways = {.promise = spec.promise ? spec.promise : ZLG_VISIBLE,
+                      .keep_empty = keep_empty != 0};
+    return core_node_wrap(state, type, (core_store *)store, NULL, handle, ways);
+}
+
+/* _reopen(use_consolidated): takes the group as it is stored now */
+static PyObject *group_reopen(PyObject *object, PyObject *args)
+{
+    int use_consolidated;
+    if (!PyArg_ParseTuple(args, "p", &use_consolidated))
+        return NULL;
+    core_node *self = (core_node *)object;
+    core_handle *handle = core_handle_hold(self->handle);
+    zlg_open_options options = ZLG_OPEN_OPTIONS_INIT;
+    options.zarr_format = zlg_group_zarr_format(handle->group);
+    options.ignore_consolidated = !use_consolidated;
+    zlg_error err;
+    zlg_group *fresh;
+    zlg_status status;
+    CORE_UNLOCKED(status = zlg_group_open(((core_store *)self->store)->handle,
+                                          zlg_group_path(handle->group), &options, &fresh,
+                                          &err));
+    core_handle_drop(handle);
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    if (!core_node_renew(self, NULL, fresh))
+        return NULL;
+    Py_RETURN_NONE;
 }
 
 /* ---------------------------------------------------------------------- members */
-
-static PyObject *open_group_member(core_state *state, core_group *group, PyObject *type,
-                                   const char *path)
-{
-    zlg_error err;
-    zlg_group *handle;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_group_open_group(group->handle, path, &handle, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    return wrap(state, type, (core_store *)group->store, handle, group->read_only);
-}
-
-static PyObject *open_array_member(core_state *state, core_group *group, PyObject *type,
-                                   const char *path)
-{
-    zlg_error err;
-    zlg_array *handle;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_group_open_array(group->handle, path, &handle, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    return core_array_wrap(state, type, (core_store *)group->store, handle,
-                           group->read_only);
-}
 
 /* open_member(group, path, array type, group type): what lies at the path */
 PyObject *core_open_member(PyObject *module, PyObject *args)
@@ -110,16 +94,26 @@ PyObject *core_open_member(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!sOO", state->group_type, &object, &path, &array_type,
                           &group_type))
         return NULL;
-    core_group *group = (core_group *)object;
+    core_node *self = (core_node *)object;
+    core_handle *handle = core_handle_hold(self->handle);
     zlg_error err;
     zlg_node kind;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_group_member_kind(group->handle, path, &kind, &err));
+    zlg_array *array = NULL;
+    zlg_group *group = NULL;
+    core_ways ways = self->ways;
+    PyThreadState *thread = PyEval_SaveThread();
+    zlg_status status = zlg_group_member_kind(handle->group, path, &kind, &err);
+    /* Opening what is not there as an array gives the right error. */
+    if (status == ZLG_OK)
+        status = kind == ZLG_NODE_GROUP
+                     ? zlg_group_open_group(handle->group, path, &group, &err)
+                     : zlg_group_open_array(handle->group, path, &array, &err);
+    PyEval_RestoreThread(thread);
+    core_handle_drop(handle);
     if (status != ZLG_OK)
         return core_raise(&err);
-    /* Opening what is not there as an array gives the right error. */
-    return kind == ZLG_NODE_GROUP ? open_group_member(state, group, group_type, path)
-                                  : open_array_member(state, group, array_type, path);
+    return core_node_wrap(state, array != NULL ? array_type : group_type,
+                          (core_store *)self->store, array, group, ways);
 }
 
 /* Called with the GIL held: a walk makes Python objects all the time. */
@@ -144,8 +138,9 @@ static PyObject *group_members(PyObject *object, PyObject *args)
     if (list == NULL)
         return NULL;
     zlg_error err;
-    zlg_status status = zlg_group_members(((core_group *)object)->handle, recursive,
-                                          add_member, list, &err);
+    core_handle *handle = core_handle_hold(((core_node *)object)->handle);
+    zlg_status status = zlg_group_members(handle->group, recursive, add_member, list, &err);
+    core_handle_drop(handle);
     if (status == ZLG_OK && !PyErr_Occurred())
         return list;
     Py_DECREF(list);
@@ -161,8 +156,9 @@ static PyObject *group_kind(PyObject *object, PyObject *args)
     zlg_error err;
     zlg_node kind;
     zlg_status status;
-    CORE_UNLOCKED(
-        status = zlg_group_member_kind(((core_group *)object)->handle, path, &kind, &err));
+    core_handle *handle = core_handle_hold(((core_node *)object)->handle);
+    CORE_UNLOCKED(status = zlg_group_member_kind(handle->group, path, &kind, &err));
+    core_handle_drop(handle);
     if (status != ZLG_OK)
         return core_raise(&err);
     return PyLong_FromLong((long)kind);
@@ -170,69 +166,20 @@ static PyObject *group_kind(PyObject *object, PyObject *args)
 
 /* ---------------------------------------------------------------------- facts */
 
-static PyObject *group_attributes(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    zlg_error err;
-    zlg_text text;
-    if (zlg_group_attributes(((core_group *)object)->handle, &text, &err) != ZLG_OK)
-        return core_raise(&err);
-    return core_text(&text);
-}
-
-static PyObject *group_metadata(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    zlg_error err;
-    zlg_text text;
-    if (zlg_group_metadata(((core_group *)object)->handle, &text, &err) != ZLG_OK)
-        return core_raise(&err);
-    return core_text(&text);
-}
-
-static PyObject *group_path(PyObject *object, void *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(zlg_group_path(((core_group *)object)->handle));
-}
-
-static PyObject *group_format(PyObject *object, void *unused)
-{
-    (void)unused;
-    return PyLong_FromLong(zlg_group_zarr_format(((core_group *)object)->handle));
-}
-
 static PyObject *group_consolidated(PyObject *object, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(zlg_group_is_consolidated(((core_group *)object)->handle));
-}
-
-static PyObject *group_store(PyObject *object, void *unused)
-{
-    (void)unused;
-    return Py_NewRef(((core_group *)object)->store);
-}
-
-static PyObject *group_read_only(PyObject *object, void *unused)
-{
-    (void)unused;
-    return PyBool_FromLong(((core_group *)object)->read_only);
+    return PyBool_FromLong(zlg_group_is_consolidated(((core_node *)object)->handle->group));
 }
 
 static PyMethodDef methods[] = {
     {"_members", group_members, METH_VARARGS, NULL},
     {"_kind", group_kind, METH_VARARGS, NULL},
-    {"_attributes", group_attributes, METH_NOARGS, NULL},
-    {"_metadata", group_metadata, METH_NOARGS, NULL},
+    {"_reopen", group_reopen, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef facts[] = {
-    {"path", group_path, NULL, "Path inside the store.", NULL},
-    {"store", group_store, NULL, "The store that holds the group.", NULL},
-    {"read_only", group_read_only, NULL, "True where writes are refused.", NULL},
-    {"zarr_format", group_format, NULL, "2 or 3.", NULL},
     {"is_consolidated", group_consolidated, NULL,
      "True when members are answered from consolidated metadata.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -240,7 +187,7 @@ static PyGetSetDef facts[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, CORE_SLOT("A handle of a group.")},
-    {Py_tp_dealloc, CORE_SLOT(group_delete)},
+    {Py_tp_dealloc, CORE_SLOT(core_node_delete)},
     {Py_tp_methods, methods},
     {Py_tp_getset, facts},
     {0, NULL},
@@ -248,7 +195,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec core_group_spec = {
     .name = "zellige._core.Group",
-    .basicsize = sizeof(core_group),
+    .basicsize = sizeof(core_node),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };

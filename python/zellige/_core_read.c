@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 typedef struct read_job {
-    core_array *array; /* borrowed */
+    core_node *array; /* borrowed */
     core_pick pick;
     PyObject *out;    /* the caller's array, borrowed; or NULL */
     PyObject *result; /* where the engine writes: `out` or a fresh array */
@@ -96,11 +96,11 @@ static bool refuse_size(bool too_big)
 /* A new array for the result. */
 static bool job_fresh(read_job *job, PyObject *dtype)
 {
-    core_array *array = job->array;
-    core_state *state = core_state_of(array->module);
-    PyObject *shape = job->pick.shape;
-    PyObject *memory = core_memory_new(
-        array->module, n_bytes_of(shape, array->n_bytes_element), &job->data);
+    PyObject *module = job->array->module, *shape = job->pick.shape;
+    core_state *state = core_state_of(module);
+    size_t n_bytes_element = job->pick.handle->n_bytes_element;
+    PyObject *memory =
+        core_memory_new(module, n_bytes_of(shape, n_bytes_element), &job->data);
     if (memory != NULL) {
         job->result =
             PyObject_CallFunctionObjArgs(state->ndarray, shape, dtype, memory, NULL);
@@ -108,7 +108,7 @@ static bool job_fresh(read_job *job, PyObject *dtype)
         return job->result != NULL;
     }
     /* NumPy widens texts of no characters to one: nothing would fill that. */
-    PyObject *make = array->n_bytes_element > 0 ? state->empty : state->zeros;
+    PyObject *make = n_bytes_element > 0 ? state->empty : state->zeros;
     job->result = PyObject_CallFunctionObjArgs(make, shape, dtype, NULL);
     if (job->result != NULL)
         return job_view(job);
@@ -119,18 +119,20 @@ static bool job_fresh(read_job *job, PyObject *dtype)
     return false;
 }
 
-static bool job_make(read_job *job, core_array *array, PyObject *key, PyObject *out)
+static bool job_make(read_job *job, core_node *array, PyObject *key, PyObject *out)
 {
     *job = (read_job){.array = array};
-    PyObject *dtype = core_array_dtype(array);
-    if (!core_pick_make(&job->pick, array, key) || dtype == NULL)
+    if (!core_pick_make(&job->pick, array, key))
+        return false;
+    PyObject *dtype = core_handle_dtype(core_state_of(array->module), job->pick.handle);
+    if (dtype == NULL)
         return false;
     if (out != NULL && out != Py_None) {
         if (!same_dtype(out, dtype) || !same_shape(out, job->pick.shape))
             return false;
         job->out = out;
     }
-    if (array->is_varlen)
+    if (job->pick.handle->is_varlen)
         return true;
     if (job->out == NULL)
         return job_fresh(job, dtype);
@@ -140,11 +142,11 @@ static bool job_make(read_job *job, core_array *array, PyObject *key, PyObject *
     if (PyBuffer_IsContiguous(&job->view, 'C'))
         return true;
     if (job->pick.is_box) {
-        core_pick_place(&job->pick, &job->view);
+        core_pick_place(&job->pick, job->view.strides);
         job->is_placed = true;
         return true;
     }
-    /* Scattered selections into scattered memory go by way of a fresh array. */
+    /* Points into scattered memory go by way of a fresh array. */
     job_drop(job);
     return job_fresh(job, dtype);
 }
@@ -157,7 +159,7 @@ static void job_reset(read_job *job)
 
 static zlg_read job_request(const read_job *job)
 {
-    return (zlg_read){.array = job->array->handle,
+    return (zlg_read){.array = job->pick.handle->array,
                       .selection = &job->pick.selection,
                       .target = {.data = job->data,
                                  .strides = job->is_placed ? job->pick.strides : NULL}};
@@ -174,7 +176,7 @@ static bool read_fixed(read_job *jobs, size_t n, core_call *call)
     }
     size_t n_reads = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!jobs[i].array->is_varlen)
+        if (!jobs[i].pick.handle->is_varlen)
             reads[n_reads++] = job_request(&jobs[i]);
     }
     bool good = true;
@@ -224,12 +226,12 @@ static bool read_varlen(read_job *job, core_call *call)
     zlg_error err;
     zlg_varlen varlen;
     core_call_enter(call);
-    zlg_status status = zlg_array_read_varlen(job->array->handle, &job->pick.selection,
+    zlg_status status = zlg_array_read_varlen(job->pick.handle->array, &job->pick.selection,
                                               &varlen, &call->call, &err);
     bool good = core_call_leave(call, status, &err);
     if (status != ZLG_OK)
         return false;
-    bool is_text = zlg_array_dtype(job->array->handle).type == ZLG_STRING;
+    bool is_text = zlg_array_dtype(job->pick.handle->array).type == ZLG_STRING;
     PyObject *list = good ? items_of(&varlen, is_text) : NULL;
     zlg_varlen_free(&varlen);
     if (list == NULL)
@@ -240,13 +242,16 @@ static bool read_varlen(read_job *job, core_call *call)
     return job->result != NULL;
 }
 
-static bool run(read_job *jobs, size_t n, PyObject *timeout)
+static bool run(read_job *jobs, size_t n, PyObject *timeout, bool missing_is_error)
 {
     core_call call;
-    if (!core_call_make(&call, timeout) || !read_fixed(jobs, n, &call))
+    if (!core_call_make(&call, timeout))
+        return false;
+    call.call.missing_is_error = missing_is_error;
+    if (!read_fixed(jobs, n, &call))
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (jobs[i].array->is_varlen && !read_varlen(&jobs[i], &call))
+        if (jobs[i].pick.handle->is_varlen && !read_varlen(&jobs[i], &call))
             return false;
     }
     return true;
@@ -266,12 +271,12 @@ static PyObject *job_result(const read_job *job)
     return Py_NewRef(job->result);
 }
 
-static PyObject *read_one(core_array *array, PyObject *key, PyObject *out,
-                          PyObject *timeout)
+static PyObject *read_one(core_node *array, PyObject *key, PyObject *out, PyObject *timeout,
+                          bool missing_is_error)
 {
     read_job job;
     PyObject *result = NULL;
-    if (job_make(&job, array, key, out) && run(&job, 1, timeout))
+    if (job_make(&job, array, key, out) && run(&job, 1, timeout, missing_is_error))
         result = job_result(&job);
     job_reset(&job);
     return result;
@@ -279,18 +284,19 @@ static PyObject *read_one(core_array *array, PyObject *key, PyObject *out,
 
 PyObject *core_array_subscript(PyObject *self, PyObject *key)
 {
-    return read_one((core_array *)self, key, NULL, NULL);
+    return read_one((core_node *)self, key, NULL, NULL, false);
 }
 
-/* read(selection=..., out=None, timeout=None) */
+/* read(selection=..., out=None, timeout=None, missing_is_error=False) */
 PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"selection", "out", "timeout", NULL};
+    static char *names[] = {"selection", "out", "timeout", "missing_is_error", NULL};
     PyObject *selection = Py_Ellipsis, *out = NULL, *timeout = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOO", names, &selection, &out,
-                                     &timeout))
+    int missing_is_error = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOp", names, &selection, &out,
+                                     &timeout, &missing_is_error))
         return NULL;
-    return read_one((core_array *)self, selection, out, timeout);
+    return read_one((core_node *)self, selection, out, timeout, missing_is_error != 0);
 }
 
 /* ---------------------------------------------------------------------- many */
@@ -310,7 +316,7 @@ static bool make_one_of_many(core_state *state, read_job *job, PyObject *read,
         PyErr_Format(PyExc_TypeError, "a zellige.Array is needed, not %R", Py_TYPE(array));
         return false;
     }
-    return job_make(job, (core_array *)array, key, out);
+    return job_make(job, (core_node *)array, key, out);
 }
 
 static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
@@ -324,11 +330,12 @@ static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
     return list;
 }
 
-/* read_many(reads: list, outs: list or None, timeout) */
+/* read_many(reads: list, outs: list or None, timeout, missing_is_error) */
 PyObject *core_read_many(PyObject *module, PyObject *args)
 {
     PyObject *reads, *outs, *timeout;
-    if (!PyArg_ParseTuple(args, "OOO", &reads, &outs, &timeout))
+    int missing_is_error;
+    if (!PyArg_ParseTuple(args, "OOOp", &reads, &outs, &timeout, &missing_is_error))
         return NULL;
     Py_ssize_t n = PyList_Size(reads);
     if (n < 0 || (outs != Py_None && PyList_Size(outs) != n)) {
@@ -348,7 +355,7 @@ PyObject *core_read_many(PyObject *module, PyObject *args)
                                 PyList_GetItem(reads, n_made), out);
         n_made++;
     }
-    if (good && run(jobs, (size_t)n, timeout))
+    if (good && run(jobs, (size_t)n, timeout, missing_is_error != 0))
         result = results_of(jobs, n);
     for (Py_ssize_t i = 0; i < n_made; i++)
         job_reset(&jobs[i]);
@@ -361,7 +368,7 @@ PyObject *core_read_many(PyObject *module, PyObject *args)
 /* explain(selection, resolve, max_objects): JSON */
 PyObject *core_array_explain(PyObject *self, PyObject *args)
 {
-    core_array *array = (core_array *)self;
+    core_node *array = (core_node *)self;
     PyObject *key;
     int resolve;
     long long max_objects;
@@ -373,8 +380,8 @@ PyObject *core_array_explain(PyObject *self, PyObject *args)
     PyObject *result = NULL;
     if (core_pick_make(&pick, array, key)) {
         zlg_status status;
-        CORE_UNLOCKED(status = zlg_array_explain(array->handle, &pick.selection, resolve,
-                                                 max_objects, &text, &err));
+        CORE_UNLOCKED(status = zlg_array_explain(pick.handle->array, &pick.selection,
+                                                 resolve, max_objects, &text, &err));
         result = status == ZLG_OK ? core_text(&text) : core_raise(&err);
     }
     core_pick_reset(&pick);

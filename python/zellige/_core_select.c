@@ -2,15 +2,13 @@
  * Selections: NumPy's basic indexing (integers, slices, Ellipsis, newaxis) is read here,
  * for it is most of what is asked and a small read has no time for Python. Lists, masks,
  * points and blocks arrive as plans made in selection.py: (kind, parts, shape), where a
- * part is (start, step, count) or a contiguous int64 array. Positions in a plan need no
+ * part is (start, step, count), an integer, whose axis the result lacks, or a contiguous
+ * int64 array. Positions in a plan need no
  * trust: the engine checks them all.
  */
 #include "_core.h"
 
 #include <stdio.h>
-
-/* Most axes of a NumPy array, and so of a result with new axes. */
-enum { MAX_RESULT_RANK = 64 };
 
 static bool allocate(core_pick *pick, int rank)
 {
@@ -109,14 +107,14 @@ static bool pick_items(core_pick *pick, const int64_t *lengths, PyObject *const 
                        Py_ssize_t n_items, int n_axes)
 {
     int rank = pick->selection.rank, axis = 0, n_out = 0;
-    int64_t shape[MAX_RESULT_RANK + 1];
+    int64_t shape[CORE_MAX_RESULT_RANK + 1];
     bool seen_ellipsis = false;
     for (Py_ssize_t i = 0; i <= n_items; i++) {
         /* After the last item stands an Ellipsis, unless there was one. */
         item_kind kind = i < n_items ? kind_of(items[i]) : ELLIPSIS;
         int n_whole = kind == ELLIPSIS ? (i < n_items ? rank - n_axes : rank - axis) : 0;
-        if (n_out + n_whole >= MAX_RESULT_RANK)
-            return too_many(n_items, MAX_RESULT_RANK);
+        if (n_out + n_whole >= CORE_MAX_RESULT_RANK)
+            return too_many(n_items, CORE_MAX_RESULT_RANK);
         switch (kind) {
         case INTEGER:
             if (!pick_integer(&pick->axes[axis], items[i], axis, lengths[axis]))
@@ -150,19 +148,19 @@ static bool pick_items(core_pick *pick, const int64_t *lengths, PyObject *const 
 }
 
 /* 1: done; 0: not basic; -1: an exception is set. */
-static int pick_basic(core_pick *pick, core_array *array, PyObject *key)
+static int pick_basic(core_pick *pick, PyObject *key)
 {
-    PyObject *items[MAX_RESULT_RANK];
+    PyObject *items[CORE_MAX_RESULT_RANK];
     Py_ssize_t n_items = 1;
     items[0] = key;
     if (PyTuple_Check(key)) {
         n_items = PyTuple_Size(key);
-        if (n_items > MAX_RESULT_RANK)
-            return too_many(n_items, MAX_RESULT_RANK), -1;
+        if (n_items > CORE_MAX_RESULT_RANK)
+            return too_many(n_items, CORE_MAX_RESULT_RANK), -1;
         for (Py_ssize_t i = 0; i < n_items; i++)
             items[i] = PyTuple_GetItem(key, i);
     }
-    int n_axes, n_ellipsis, rank = zlg_array_rank(array->handle);
+    int n_axes, n_ellipsis, rank = zlg_array_rank(pick->handle->array);
     if (!count_items(items, n_items, &n_axes, &n_ellipsis))
         return 0;
     if (n_ellipsis > 1) {
@@ -174,8 +172,9 @@ static int pick_basic(core_pick *pick, core_array *array, PyObject *key)
         return too_many(n_axes, rank), -1;
     if (!allocate(pick, rank))
         return -1;
-    return pick_items(pick, zlg_array_shape(array->handle), items, n_items, n_axes) ? 1
-                                                                                    : -1;
+    return pick_items(pick, zlg_array_shape(pick->handle->array), items, n_items, n_axes)
+               ? 1
+               : -1;
 }
 
 /* ---------------------------------------------------------------------- plans */
@@ -197,6 +196,11 @@ static bool pick_part(core_pick *pick, int i, PyObject *part)
 {
     zlg_axis *axis = &pick->axes[i];
     *axis = (zlg_axis){.step = 1};
+    if (PyLong_Check(part)) {
+        axis->start = PyLong_AsLongLong(part);
+        axis->count = 1;
+        return !PyErr_Occurred();
+    }
     if (PyTuple_Check(part)) {
         long long start, step, count;
         if (!PyArg_ParseTuple(part, "LLL", &start, &step, &count))
@@ -229,7 +233,7 @@ static bool check_points(core_pick *pick)
     return true;
 }
 
-static bool pick_mask(core_pick *pick, core_array *array, PyObject *mask)
+static bool pick_mask(core_pick *pick, PyObject *mask)
 {
     Py_ssize_t n_bytes;
     pick->selection.mask = address_of(mask, &n_bytes);
@@ -238,7 +242,8 @@ static bool pick_mask(core_pick *pick, core_array *array, PyObject *mask)
     int64_t n = 1;
     bool fits = true;
     for (int i = 0; i < pick->selection.rank; i++)
-        fits = fits && !__builtin_mul_overflow(n, zlg_array_shape(array->handle)[i], &n);
+        fits =
+            fits && !__builtin_mul_overflow(n, zlg_array_shape(pick->handle->array)[i], &n);
     if (!fits || n_bytes != n) {
         PyErr_SetString(PyExc_IndexError, "the mask has not the shape of the array");
         return false;
@@ -247,53 +252,54 @@ static bool pick_mask(core_pick *pick, core_array *array, PyObject *mask)
     return true;
 }
 
-static bool pick_parts(core_pick *pick, core_array *array, int kind, PyObject *parts)
+static bool pick_parts(core_pick *pick, int kind, PyObject *parts)
 {
     pick->selection.kind = (zlg_selection_kind)kind;
     if (pick->selection.kind == ZLG_MASK)
-        return pick_mask(pick, array, parts);
+        return pick_mask(pick, parts);
     if (!PyTuple_Check(parts) || PyTuple_Size(parts) != pick->selection.rank) {
         PyErr_SetString(PyExc_ValueError, "a plan needs one part per axis");
         return false;
     }
+    int n_out = 0;
     for (int i = 0; i < pick->selection.rank; i++) {
-        if (!pick_part(pick, i, PyTuple_GetItem(parts, i)))
+        PyObject *part = PyTuple_GetItem(parts, i);
+        pick->place[i] = PyLong_Check(part) ? -1 : n_out++;
+        if (!pick_part(pick, i, part))
             return false;
     }
-    return pick->selection.kind != ZLG_POINTS || check_points(pick);
+    pick->is_box = pick->selection.kind != ZLG_POINTS;
+    return pick->is_box || check_points(pick);
 }
 
 /* Blocks are a box, whose shape the grid knows. */
-static bool pick_blocks(core_pick *pick, core_array *array)
+static bool pick_blocks(core_pick *pick)
 {
     zlg_error err;
     int rank;
     int64_t shape[ZLG_MAX_RANK];
-    if (zlg_selection_shape(array->handle, &pick->selection, &rank, shape, &err) !=
+    if (zlg_selection_shape(pick->handle->array, &pick->selection, &rank, shape, &err) !=
         ZLG_OK) {
         core_raise(&err);
         return false;
     }
-    for (int i = 0; i < rank; i++)
-        pick->place[i] = i;
-    pick->is_box = true;
     pick->shape = core_int_tuple(shape, rank);
     return pick->shape != NULL;
 }
 
-static bool pick_plan(core_pick *pick, core_array *array, PyObject *key)
+static bool pick_plan(core_pick *pick, core_node *array, PyObject *key)
 {
-    if (!allocate(pick, zlg_array_rank(array->handle)))
+    if (!allocate(pick, zlg_array_rank(pick->handle->array)))
         return false;
     pick->plan = PyObject_CallMethod((PyObject *)array, "_plan", "(O)", key);
     int kind;
     PyObject *parts, *shape;
     if (pick->plan == NULL || !PyArg_ParseTuple(pick->plan, "iOO", &kind, &parts, &shape))
         return false;
-    if (!pick_parts(pick, array, kind, parts))
+    if (!pick_parts(pick, kind, parts))
         return false;
     if (pick->selection.kind == ZLG_BLOCKS)
-        return pick_blocks(pick, array);
+        return pick_blocks(pick);
     pick->shape = Py_NewRef(shape);
     pick->is_scalar = PyTuple_Size(shape) == 0;
     return !PyErr_Occurred();
@@ -301,10 +307,11 @@ static bool pick_plan(core_pick *pick, core_array *array, PyObject *key)
 
 /* ---------------------------------------------------------------------- both */
 
-bool core_pick_make(core_pick *pick, core_array *array, PyObject *key)
+bool core_pick_make(core_pick *pick, core_node *array, PyObject *key)
 {
     *pick = (core_pick){.selection.kind = ZLG_BOX};
-    int basic = pick_basic(pick, array, key);
+    pick->handle = core_handle_hold(array->handle);
+    int basic = pick_basic(pick, key);
     return basic != 0 ? basic > 0 : pick_plan(pick, array, key);
 }
 
@@ -314,10 +321,13 @@ void core_pick_reset(core_pick *pick)
     Py_CLEAR(pick->plan);
     PyMem_Free(pick->block);
     pick->block = NULL;
+    if (pick->handle != NULL)
+        core_handle_drop(pick->handle);
+    pick->handle = NULL;
 }
 
-void core_pick_place(core_pick *pick, const Py_buffer *view)
+void core_pick_place(core_pick *pick, const Py_ssize_t *strides)
 {
     for (int i = 0; i < pick->selection.rank; i++)
-        pick->strides[i] = pick->place[i] < 0 ? 0 : view->strides[pick->place[i]];
+        pick->strides[i] = pick->place[i] < 0 ? 0 : strides[pick->place[i]];
 }

@@ -29,14 +29,15 @@ static bool open_handle(core_store *self, PyObject *path, const zlg_fs_options *
     return status == ZLG_OK;
 }
 
-/* open_store(type, path, read_only, create, follow_links); path None: in memory */
+/* open_store(type, path or None for one in memory, read_only, create, follow_links,
+ * no_locks) */
 PyObject *core_open_store(PyObject *module, PyObject *args)
 {
     PyObject *type, *path;
     int read_only;
     zlg_fs_options options = ZLG_FS_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "OOppp", &type, &path, &read_only, &options.create,
-                          &options.follow_links))
+    if (!PyArg_ParseTuple(args, "OOpppp", &type, &path, &read_only, &options.create,
+                          &options.follow_links, &options.no_locks))
         return NULL;
     core_store *self = core_new(type, core_state_of(module)->store_type);
     if (self == NULL)
@@ -44,6 +45,7 @@ PyObject *core_open_store(PyObject *module, PyObject *args)
     self->module = Py_NewRef(module);
     self->read_only = read_only != 0;
     self->follow_links = options.follow_links != 0;
+    self->no_locks = options.no_locks != 0;
     options.read_only = read_only;
     if (!open_handle(self, path, &options))
         Py_CLEAR(self);
@@ -103,9 +105,26 @@ static PyObject *store_remove(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "s", &key))
         return NULL;
     zlg_error err;
-    if (zlg_store_delete(self->handle, key, &err) != ZLG_OK)
+    zlg_status status;
+    CORE_UNLOCKED(status = zlg_store_delete(self->handle, key, &err));
+    if (status != ZLG_OK)
         return core_raise(&err);
     Py_RETURN_NONE;
+}
+
+static PyObject *store_sweep(PyObject *object, PyObject *args)
+{
+    core_store *self = (core_store *)object;
+    const char *prefix = "";
+    if (!PyArg_ParseTuple(args, "|s", &prefix))
+        return NULL;
+    zlg_error err;
+    uint64_t n;
+    zlg_status status;
+    CORE_UNLOCKED(status = zlg_store_sweep(self->handle, prefix, &n, &err));
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    return PyLong_FromUnsignedLongLong(n);
 }
 
 /* Called with the GIL held: a listing makes Python objects all the time. */
@@ -179,10 +198,19 @@ static PyObject *store_follow_links(PyObject *object, void *unused)
     return PyBool_FromLong(((core_store *)object)->follow_links);
 }
 
+static PyObject *store_no_locks(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((core_store *)object)->no_locks);
+}
+
 static PyMethodDef methods[] = {
     {"get", store_get, METH_VARARGS, "All bytes of a key."},
     {"put", store_put, METH_VARARGS, "Stores bytes under a key, atomically."},
     {"delete", store_remove, METH_VARARGS, "Removes a key, if it is there."},
+    {"sweep", store_sweep, METH_VARARGS,
+     "sweep($self, prefix='', /)\n--\n\n"
+     "Removes what writers left below a prefix when they died; returns how much it was."},
     {"_list", store_list, METH_VARARGS, NULL},
     {"_kind", store_kind, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -192,6 +220,7 @@ static PyGetSetDef facts[] = {
     {"root", store_root, NULL, "Path of the directory; None in memory.", NULL},
     {"read_only", store_read_only, NULL, "True where writes are refused.", NULL},
     {"follow_links", store_follow_links, NULL, "True where links may lead anywhere.", NULL},
+    {"no_locks", store_no_locks, NULL, "True where nothing is locked.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -1,103 +1,196 @@
 /*
- * Writing: array[selection] = value for boxes of whole chunks; what a box may be is the
- * engine's rule. array._cast(value, shape) makes of the value an array of the right type
- * and shape (strides of 0 where it repeats), or a list of bytes for variable lengths.
+ * Writing: values into one selection or many, as one call of the engine. What a value may
+ * be is the business of _core_source.c; what a selection may be, of _core_select.c.
  */
 #include "_core.h"
 
 #include <stdio.h>
 
-static int refuse(zlg_status status, const char *message)
+typedef struct write_job {
+    core_node *array; /* borrowed */
+    core_pick pick;
+    core_source source;
+} write_job;
+
+static bool job_make(write_job *job, core_node *array, PyObject *key, PyObject *value,
+                     bool may_be_one)
 {
-    zlg_error err = {.status = status};
-    snprintf(err.message, sizeof err.message, "%s", message);
-    core_raise(&err);
-    return -1;
+    *job = (write_job){.array = array};
+    if (!core_node_writable(array) || !core_pick_make(&job->pick, array, key))
+        return false;
+    core_pick *pick = &job->pick;
+    core_source *source = &job->source;
+    Py_ssize_t strides[CORE_MAX_RESULT_RANK];
+    if (!core_source_make(source, array, pick->handle, value, pick->shape, may_be_one,
+                          strides))
+        return false;
+    if (source->is_packed)
+        return true;
+    source->source.strides = pick->strides;
+    if (!pick->is_box)
+        return core_source_flatten(source, array, pick->shape, strides, pick->strides);
+    core_pick_place(pick, strides);
+    return true;
 }
 
-static int write_fixed(core_array *array, core_pick *pick, PyObject *source)
+static void job_reset(write_job *job)
 {
-    Py_buffer view;
-    if (PyObject_GetBuffer(source, &view, PyBUF_STRIDES) < 0)
-        return -1;
-    core_pick_place(pick, &view);
+    core_source_reset(&job->source);
+    core_pick_reset(&job->pick);
+}
+
+/* ---------------------------------------------------------------------- the calls */
+
+static zlg_status write_one(const write_job *job, const zlg_call *call, zlg_error *err)
+{
+    const zlg_source *source = &job->source.source;
+    zlg_array *array = job->pick.handle->array;
+    if (!job->source.is_one)
+        return zlg_array_write(array, &job->pick.selection, source, call, err);
+    return zlg_array_fill(array, &job->pick.selection,
+                          (const char *)source->data + source->offsets[0],
+                          (size_t)(source->offsets[1] - source->offsets[0]), call, err);
+}
+
+static bool run(write_job *jobs, size_t n, core_call *call)
+{
     zlg_error err;
-    core_call call;
-    bool good = core_call_make(&call, NULL);
-    if (good) {
-        core_call_enter(&call);
-        zlg_status status = zlg_array_write(
-            array->handle, &pick->selection,
-            &(zlg_source){.data = view.buf, .strides = pick->strides}, &call.call, &err);
-        good = core_call_leave(&call, status, &err);
-    }
-    PyBuffer_Release(&view);
-    return good ? 0 : -1;
-}
-
-/* Sum of the lengths of a list of bytes; fills offsets. -1 with an exception set. */
-static int64_t measure(PyObject *list, int64_t *offsets)
-{
-    Py_ssize_t n = PyList_Size(list);
-    offsets[0] = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Py_ssize_t n_bytes = PyBytes_Size(PyList_GetItem(list, i));
-        if (n_bytes < 0)
-            return -1;
-        offsets[i + 1] = offsets[i] + n_bytes;
-    }
-    return offsets[n];
-}
-
-static int write_varlen(core_array *array, core_pick *pick, PyObject *list)
-{
-    Py_ssize_t n = PyList_Size(list);
-    if (n < 0)
-        return -1;
-    int64_t *offsets = PyMem_Malloc(((size_t)n + 1) * sizeof *offsets);
-    int64_t n_bytes = offsets != NULL ? measure(list, offsets) : -1;
-    char *bytes = n_bytes < 0 ? NULL : PyMem_Malloc(n_bytes > 0 ? (size_t)n_bytes : 1);
-    zlg_error err;
-    bool good = false;
-    core_call call;
-    if (bytes != NULL && core_call_make(&call, NULL)) {
-        for (Py_ssize_t i = 0; i < n; i++)
-            memcpy(bytes + offsets[i], PyBytes_AsString(PyList_GetItem(list, i)),
-                   (size_t)(offsets[i + 1] - offsets[i]));
-        core_call_enter(&call);
-        zlg_status status = zlg_array_write(
-            array->handle, &pick->selection,
-            &(zlg_source){.data = bytes, .offsets = offsets}, &call.call, &err);
-        good = core_call_leave(&call, status, &err);
-    } else if (!PyErr_Occurred()) {
+    zlg_write *writes = n == 1 ? NULL : PyMem_Malloc(n * sizeof *writes);
+    if (writes == NULL && n != 1) {
         PyErr_NoMemory();
+        return false;
     }
-    PyMem_Free(bytes);
-    PyMem_Free(offsets);
-    return good ? 0 : -1;
+    for (size_t i = 0; n > 1 && i < n; i++)
+        writes[i] = (zlg_write){.array = jobs[i].pick.handle->array,
+                                .selection = &jobs[i].pick.selection,
+                                .source = jobs[i].source.source};
+    core_call_enter(call);
+    zlg_status status = n == 1 ? write_one(jobs, &call->call, &err)
+                               : zlg_write_many(writes, n, &call->call, &err);
+    bool good = core_call_leave(call, status, &err);
+    PyMem_Free(writes);
+    return good;
 }
 
 int core_array_assign(PyObject *self, PyObject *key, PyObject *value)
 {
-    core_array *array = (core_array *)self;
-    if (value == NULL)
-        return refuse(ZLG_USAGE, "elements of an array cannot be deleted");
-    if (array->read_only)
-        return refuse(ZLG_USAGE, "the array was opened for reading only: use mode=\"r+\"");
+    if (value == NULL) {
+        zlg_error err = {.status = ZLG_USAGE};
+        snprintf(err.message, sizeof err.message,
+                 "elements of an array cannot be deleted: see fill");
+        core_raise(&err);
+        return -1;
+    }
+    write_job job;
+    core_call call;
+    bool good =
+        job_make(&job, (core_node *)self, key, value, true) && core_call_make(&call, NULL);
+    if (good) {
+        core_call_writes(&call, job.array, ZLG_PROMISE_DEFAULT, 0);
+        good = run(&job, 1, &call);
+    }
+    job_reset(&job);
+    return good ? 0 : -1;
+}
+
+/* write(value, selection=..., *, promise=None, keep_empty=None, timeout=None) */
+PyObject *core_array_write(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"value", "selection", "promise", "keep_empty", "timeout", NULL};
+    PyObject *value, *selection = Py_Ellipsis, *timeout = NULL;
+    zlg_promise promise = ZLG_PROMISE_DEFAULT;
+    int keep_empty = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$O&O&O", names, &value, &selection,
+                                     core_to_promise, &promise, core_to_keep_empty,
+                                     &keep_empty, &timeout))
+        return NULL;
+    write_job job;
+    core_call call;
+    bool good = job_make(&job, (core_node *)self, selection, value, true) &&
+                core_call_make(&call, timeout);
+    if (good) {
+        core_call_writes(&call, job.array, promise, keep_empty);
+        good = run(&job, 1, &call);
+    }
+    job_reset(&job);
+    return good ? Py_NewRef(Py_None) : NULL;
+}
+
+/* _clear(selection, promise, keep_empty, timeout): the fill value */
+PyObject *core_array_clear(PyObject *self, PyObject *args)
+{
+    core_node *array = (core_node *)self;
+    PyObject *selection, *timeout;
+    zlg_promise promise;
+    int keep_empty;
+    if (!PyArg_ParseTuple(args, "OO&O&O", &selection, core_to_promise, &promise,
+                          core_to_keep_empty, &keep_empty, &timeout))
+        return NULL;
     core_pick pick;
-    int result = -1;
-    if (!core_pick_make(&pick, array, key)) {
-        result = -1;
-    } else if (!pick.is_box) {
-        result =
-            refuse(ZLG_UNSUPPORTED, "writing at lists, masks or points is not known here");
-    } else {
-        PyObject *source = PyObject_CallMethod(self, "_cast", "OO", value, pick.shape);
-        if (source != NULL)
-            result = array->is_varlen ? write_varlen(array, &pick, source)
-                                      : write_fixed(array, &pick, source);
-        Py_XDECREF(source);
+    core_call call;
+    if (!core_node_writable(array) || !core_call_make(&call, timeout))
+        return NULL;
+    bool good = core_pick_make(&pick, array, selection);
+    if (good) {
+        zlg_error err;
+        core_call_writes(&call, array, promise, keep_empty);
+        core_call_enter(&call);
+        zlg_status status =
+            zlg_array_fill(pick.handle->array, &pick.selection, NULL, 0, &call.call, &err);
+        good = core_call_leave(&call, status, &err);
     }
     core_pick_reset(&pick);
-    return result;
+    return good ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---------------------------------------------------------------------- many */
+
+static bool make_one_of_many(core_state *state, write_job *job, PyObject *write)
+{
+    *job = (write_job){0};
+    if (!PyTuple_Check(write) || PyTuple_Size(write) != 3) {
+        PyErr_SetString(PyExc_TypeError, "a write is a tuple (array, selection, value)");
+        return false;
+    }
+    PyObject *array = PyTuple_GetItem(write, 0);
+    if (!PyObject_TypeCheck(array, (PyTypeObject *)state->array_type)) {
+        PyErr_Format(PyExc_TypeError, "a zellige.Array is needed, not %R", Py_TYPE(array));
+        return false;
+    }
+    return job_make(job, (core_node *)array, PyTuple_GetItem(write, 1),
+                    PyTuple_GetItem(write, 2), false);
+}
+
+/* write_many(writes: list, promise, keep_empty, timeout) */
+PyObject *core_write_many(PyObject *module, PyObject *args)
+{
+    PyObject *writes, *timeout;
+    zlg_promise promise;
+    int keep_empty;
+    if (!PyArg_ParseTuple(args, "O!O&O&O", &PyList_Type, &writes, core_to_promise, &promise,
+                          core_to_keep_empty, &keep_empty, &timeout))
+        return NULL;
+    core_call call;
+    Py_ssize_t n = PyList_Size(writes), n_made = 0;
+    if (!core_call_make(&call, timeout))
+        return NULL;
+    if (n == 0)
+        Py_RETURN_NONE;
+    write_job *jobs = PyMem_Malloc((size_t)n * sizeof *jobs);
+    if (jobs == NULL)
+        return PyErr_NoMemory();
+    bool good = true;
+    while (good && n_made < n) {
+        good = make_one_of_many(core_state_of(module), &jobs[n_made],
+                                PyList_GetItem(writes, n_made));
+        n_made++;
+    }
+    if (good) {
+        core_call_writes(&call, jobs[0].array, promise, keep_empty);
+        good = run(jobs, (size_t)n, &call);
+    }
+    for (Py_ssize_t i = 0; i < n_made; i++)
+        job_reset(&jobs[i]);
+    PyMem_Free(jobs);
+    return good ? Py_NewRef(Py_None) : NULL;
 }

@@ -16,7 +16,7 @@ from .array import Array
 from .create import create_array, create_group
 from .errors import NotFoundError, UsageError
 from .group import Group
-from .store import StoreLike, open_store
+from .store import Promise, StoreLike, open_store
 
 __all__ = [
     "create_array",
@@ -26,6 +26,7 @@ __all__ = [
     "open_array",
     "open_group",
     "save",
+    "sweep",
 ]
 
 _MODES = ("r", "r+", "a", "w", "w-")
@@ -43,21 +44,37 @@ def open_array(
     path: str = "",
     *,
     zarr_format: int | None = None,
+    promise: Promise | None = None,
+    keep_empty: bool = False,
     **create: Any,
 ) -> Array:
-    """Opens an array; `create` goes to :func:`create_array` where the mode makes one."""
+    """Opens an array; `create` goes to :func:`create_array` where the mode makes one.
+
+    `promise` is what a change means once its call has returned: "visible" to readers,
+    "durable" through a loss of power, "verified" by reading it back. With `keep_empty`
+    chunks that hold only the fill value are stored like others, so that presence means
+    written; else they are left out. A call may ask for something else.
+    """
     _check(mode)
     opened = open_store(store, mode)
     path = path.strip("/")
     if mode in ("r", "r+", "a"):
         try:
-            return _core.open_array(Array, opened, path, zarr_format or 0, mode == "r")
+            return _core.open_array(
+                Array, opened, path, zarr_format or 0, mode == "r", promise, keep_empty
+            )
         except NotFoundError:
             if mode != "a" or not create:
                 raise
-    if zarr_format is not None:
-        create["zarr_format"] = zarr_format
-    return create_array(opened, path=path, overwrite=mode == "w", **create)
+    return create_array(
+        opened,
+        path=path,
+        zarr_format=zarr_format,
+        overwrite=mode == "w",
+        promise=promise,
+        keep_empty=keep_empty,
+        **create,
+    )
 
 
 def open_group(
@@ -67,14 +84,30 @@ def open_group(
     *,
     zarr_format: int | None = None,
     attributes: dict[str, Any] | None = None,
+    use_consolidated: bool = True,
+    promise: Promise | None = None,
+    keep_empty: bool = False,
 ) -> Group:
-    """Opens a group, or makes one where the mode says so."""
+    """Opens a group, or makes one where the mode says so.
+
+    It answers from consolidated metadata where it has them, unless `use_consolidated` is
+    False. `promise` and `keep_empty` are those of its members; see :func:`open_array`.
+    """
     _check(mode)
     opened = open_store(store, mode)
     path = path.strip("/")
     if mode in ("r", "r+", "a"):
         try:
-            return _core.open_group(Group, opened, path, zarr_format or 0, mode == "r")
+            return _core.open_group(
+                Group,
+                opened,
+                path,
+                zarr_format or 0,
+                mode == "r",
+                use_consolidated,
+                promise,
+                keep_empty,
+            )
         except NotFoundError:
             if mode != "a":
                 raise
@@ -84,6 +117,8 @@ def open_group(
         attributes=attributes,
         zarr_format=zarr_format or 3,
         overwrite=mode == "w",
+        promise=promise,
+        keep_empty=keep_empty,
     )
 
 
@@ -93,21 +128,30 @@ def open(
     path: str = "",
     *,
     zarr_format: int | None = None,
-    **create: Any,
+    **more: Any,
 ) -> Array | Group:
     """Opens what is there. A mode that makes something makes an array if a shape or data
-    is given, else a group."""
+    is given, else a group. `more` goes to :func:`open_array` or :func:`open_group`."""
     _check(mode)
     opened = open_store(store, mode)
     path = path.strip("/")
+    makes_array = not more.keys().isdisjoint(("shape", "data", "like"))
     if mode in ("r", "r+", "a"):
         kind = opened._kind(path, zarr_format or 0)
-        as_array = kind == _ARRAY or (kind == 0 and "shape" in create)
+        as_array = kind == _ARRAY or (kind == 0 and makes_array)
     else:
-        as_array = "shape" in create or "data" in create
+        as_array = makes_array
     if as_array:
-        return open_array(opened, mode, path, zarr_format=zarr_format, **create)
-    return open_group(opened, mode, path, zarr_format=zarr_format, **create)
+        return open_array(opened, mode, path, zarr_format=zarr_format, **more)
+    return open_group(opened, mode, path, zarr_format=zarr_format, **more)
+
+
+def sweep(store: StoreLike, path: str = "") -> int:
+    """Removes what writers left below a path when they died; returns how much it was.
+
+    Writers sweep as they go: this is for stores that nobody writes to any more.
+    """
+    return open_store(store, "r+").sweep(path.strip("/"))
 
 
 def save(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .errors import UnsupportedError
+from .errors import UnsupportedError, UsageError
+from .node import Node
 from .report import Report, array_report
 from .selection import (
     Blocks,
@@ -25,9 +25,10 @@ from .selection import (
     plan_outer,
     plan_points,
 )
-from .store import Store
+from .source import Encoder, as_array, as_objects, cast, encoder, pack
+from .store import Promise, Store
 
-__all__ = ["Array", "Indexer", "read_many"]
+__all__ = ["Array", "Indexer", "read_many", "write_many"]
 
 
 class Indexer:
@@ -46,15 +47,24 @@ class Indexer:
         self._array[self._selection(key)] = value
 
 
-def _reopen(store: Store, path: str, zarr_format: int, read_only: bool) -> Array:
-    return _core.open_array(Array, store, path, zarr_format, read_only)
+def _reopen(
+    store: Store,
+    path: str,
+    zarr_format: int,
+    read_only: bool,
+    promise: Promise,
+    keep_empty: bool,
+) -> Array:
+    return _core.open_array(Array, store, path, zarr_format, read_only, promise, keep_empty)
 
 
-class Array(_core.Array):
+class Array(_core.Array, Node):
     """An array of a store: a snapshot of its metadata, and its elements on request.
 
     ``array[...]`` takes integers, slices of any step, ``...`` and ``np.newaxis`` as NumPy
     does, lists or masks for one axis, integer arrays for all axes, and a mask of the whole.
+    What is assigned is cast to the type of the array and repeated as NumPy does; an element
+    that is named twice holds what came last.
     """
 
     # ------------------------------------------------------------------ elements
@@ -96,26 +106,26 @@ class Array(_core.Array):
             result[i] = item
         return result.reshape(shape)
 
-    def _cast(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """A value to write, in the type of the array, repeated to a shape."""
-        variable = self.dtype.kind in "OT"
-        source = np.asarray(value, dtype=object if variable else self.dtype)
-        while source.ndim > len(shape) and source.shape[0] == 1:
-            source = source[0]
-        source = np.broadcast_to(source, shape)
-        return [self._encode(item) for item in source.flat] if variable else source
+    @staticmethod
+    def _cast(value: Any, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
+        """A value to write in the type of the array, perhaps of the other byte order."""
+        return cast(value, dtype)
 
-    def _encode(self, item: Any) -> bytes:
+    @staticmethod
+    def _packed(source: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        return np.ascontiguousarray(np.broadcast_to(source, shape))
+
+    def _pack(
+        self, value: Any, shape: tuple[int, ...], may_be_one: bool
+    ) -> tuple[bytes, npt.NDArray[np.int64]]:
+        """A value to write where elements are of variable length: bytes and offsets."""
+        source = as_objects(value, len(shape), self._description[0])
+        return pack(source, shape, self._encoder, may_be_one)
+
+    @cached_property
+    def _encoder(self) -> Encoder:
         name = self._description[0]
-        if name == "string" and isinstance(item, str):
-            return item.encode()
-        if name == "bytes" and isinstance(item, bytes):
-            return item
-        if name == "vlen_array":
-            return np.asarray(item, dtype=self._part_dtype).tobytes()
-        raise TypeError(
-            f"elements of type {name}, not {type(item).__name__}, are written here"
-        )
+        return encoder(name, self._part_dtype if name == "vlen_array" else None)
 
     @cached_property
     def _part_dtype(self) -> np.dtype[Any]:
@@ -150,12 +160,90 @@ class Array(_core.Array):
         for start in range(0, n, step):
             yield from self[start : start + step]
 
+    def fill(
+        self,
+        value: Any = None,
+        selection: Any = ...,
+        *,
+        promise: Promise | None = None,
+        keep_empty: bool | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Puts one value everywhere in a selection; None is the fill value, which removes
+        what is stored there."""
+        if value is None:
+            self._clear(selection, promise, keep_empty, timeout)
+            return
+        if self.dtype.kind in "OT":
+            one = as_objects(value, 0, self._description[0])
+        else:
+            one = as_array(value, self.dtype)
+        if one.ndim != 0:
+            raise UsageError(f"a value of shape {one.shape} is not one element")
+        self.write(one, selection, promise=promise, keep_empty=keep_empty, timeout=timeout)
+
     def explain(
         self, selection: Any = ..., *, resolve: bool = False, max_objects: int = 1000
     ) -> dict[str, Any]:
         """The plan of a read: objects, how they are fetched and placed. Reads no data."""
         plan: dict[str, Any] = json.loads(self._explain(selection, resolve, max_objects))
         return plan
+
+    # ------------------------------------------------------------------ change over time
+
+    def refresh(self) -> None:
+        """Takes the metadata as they are stored now: a shape or attributes that another
+        object or process has changed."""
+        self._refresh()
+        self._forget()
+
+    def resize(
+        self,
+        shape: int | Sequence[int],
+        *,
+        promise: Promise | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Gives the array another shape, and this object too; other objects keep theirs
+        until they are refreshed.
+
+        What is added holds the fill value; what falls away is removed, and does not come
+        back when the array grows.
+        """
+        sides = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        self._resize(sides, promise, timeout)
+        self._forget()
+        self._changed()
+
+    def append(
+        self,
+        data: Any,
+        axis: int = 0,
+        *,
+        promise: Promise | None = None,
+        keep_empty: bool | None = None,
+        timeout: float | None = None,
+    ) -> tuple[int, ...]:
+        """Adds data behind the end of an axis; returns the new shape.
+
+        The data come first and then the shape, so that a reader sees all of them or none.
+        """
+        axis = _axis(axis, self.ndim)
+        if self.dtype.kind in "OT":
+            source = as_objects(data, self.ndim, self._description[0])
+        else:
+            source = as_array(data, self.dtype)
+        if source.ndim != self.ndim:
+            raise UsageError(f"data of {source.ndim} axes for an array of {self.ndim}")
+        self._append(source, source.shape, axis, promise, keep_empty, timeout)
+        self._forget()
+        self._changed()
+        return self.shape
+
+    def _forget(self) -> None:
+        super()._forget()
+        for name in ("codecs", "_part_dtype", "_encoder"):
+            self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------ facts
 
@@ -210,17 +298,6 @@ class Array(_core.Array):
         return self._stored()[1]
 
     @cached_property
-    def metadata(self) -> dict[str, Any]:
-        """The metadata document (version 2: ``.zarray`` with the attributes added)."""
-        document: dict[str, Any] = json.loads(self._metadata())
-        return document
-
-    @cached_property
-    def attrs(self) -> Mapping[str, Any]:
-        """The attributes. To change them, create the array anew."""
-        return MappingProxyType(json.loads(self._attributes()))
-
-    @cached_property
     def codecs(self) -> Any:
         """The codecs as written: a list, or filters and compressor of version 2."""
         return json.loads(self._codecs())
@@ -247,21 +324,6 @@ class Array(_core.Array):
         return np.frombuffer(fill, self.dtype)[0]
 
     @property
-    def name(self) -> str:
-        """The path with a slash before it."""
-        return "/" + self.path
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def store_path(self) -> str:
-        """Store and path in one text."""
-        return f"{self.store.root or 'memory:'}/{self.path}".rstrip("/")
-
-    @property
     def info(self) -> Report:
         """A report for people."""
         return array_report(self)
@@ -269,21 +331,15 @@ class Array(_core.Array):
     def __repr__(self) -> str:
         return f"<zellige.Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Array):
-            return NotImplemented
-        return _place(self) == _place(other)
-
-    def __hash__(self) -> int:
-        return hash(_place(self))
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.store, self.path, self.zarr_format, self.read_only)
+        place = self.store, self.path, self.zarr_format
+        return _reopen, (*place, self.read_only, self.promise, self.keep_empty)
 
 
-def _place(array: Array) -> tuple[Any, ...]:
-    store: Store = array.store
-    return store.root or id(store), array.path, array.zarr_format
+def _axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise UsageError(f"no axis {axis} in an array of {ndim} axes")
+    return axis % ndim
 
 
 def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
@@ -296,10 +352,32 @@ def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def read_many(reads: Any, out: Any = None, *, timeout: float | None = None) -> list[Any]:
+def read_many(
+    reads: Any,
+    out: Any = None,
+    *,
+    timeout: float | None = None,
+    missing_is_error: bool = False,
+) -> list[Any]:
     """Reads ``[(array, selection), ...]`` in one call that shares the work.
 
     Each object is opened once and each chunk decoded once, however many selections fall
     into it. `out` is a list of arrays to fill, or None for new ones.
     """
-    return _core.read_many(list(reads), None if out is None else list(out), timeout)
+    outs = None if out is None else list(out)
+    return _core.read_many(list(reads), outs, timeout, missing_is_error)
+
+
+def write_many(
+    writes: Any,
+    *,
+    promise: Promise | None = None,
+    keep_empty: bool | None = None,
+    timeout: float | None = None,
+) -> None:
+    """Writes ``[(array, selection, value), ...]`` in one call that shares the work.
+
+    Each object is stored once, however many of the writes fall into it; where they overlap
+    the last one counts. What is left out is as the first array was opened.
+    """
+    _core.write_many(list(writes), promise, keep_empty, timeout)

@@ -17,7 +17,14 @@ import numpy as np
 
 from .errors import UsageError
 
-__all__ = ["STRING", "fill_to_json", "memory_dtype", "numpy_dtype", "zarr_data_type"]
+__all__ = [
+    "STRING",
+    "fill_to_json",
+    "memory_dtype",
+    "numpy_dtype",
+    "zarr_data_type",
+    "zarr_name",
+]
 
 Description = tuple[str, str, int, "str | None", int, "tuple[Any, ...]"]
 
@@ -130,6 +137,19 @@ def _name_v2(dtype: np.dtype[Any]) -> Any:
             [name, _name_v2(base), list(shape)] if shape else [name, _name_v2(base)]
         )
     return fields
+
+
+def zarr_name(dtype: Any) -> str | None:
+    """The name of a type of variable length, or that of Zarr which was given; else None."""
+    found = memory_dtype(dtype)
+    if found is not None:
+        return "string" if found.kind == "T" else None
+    if isinstance(dtype, Mapping):
+        dtype = dtype.get("name")
+    name = {str: "string", bytes: "bytes", "variable_length_bytes": "bytes"}.get(
+        dtype, dtype
+    )
+    return name if isinstance(name, str) else None
 
 
 def zarr_data_type(dtype: Any, zarr_format: int) -> tuple[str, str | None]:

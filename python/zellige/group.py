@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from . import _core
 from .array import Array
 from .create import create_array, create_group
 from .errors import MetadataError, NotFoundError, UsageError, ZelligeError
+from .node import Node
 from .report import Report, lines
-from .store import Store
+from .store import Promise, Store, StoreLike, open_store
 
-__all__ = ["Group"]
+__all__ = ["Group", "consolidate"]
 
 _GROUP, _ARRAY = 1, 2
 
 
-def _reopen(store: Store, path: str, zarr_format: int, read_only: bool) -> Group:
-    return _core.open_group(Group, store, path, zarr_format, read_only)
+def _reopen(
+    store: Store,
+    path: str,
+    zarr_format: int,
+    read_only: bool,
+    use_consolidated: bool,
+    promise: Promise,
+    keep_empty: bool,
+) -> Group:
+    return _core.open_group(
+        Group,
+        store,
+        path,
+        zarr_format,
+        read_only,
+        use_consolidated,
+        promise,
+        keep_empty,
+    )
 
 
-class Group(_core.Group, Mapping[str, "Array | Group"]):
-    """A group: ``group["a/b"]`` is a member, iteration gives the names of one level."""
+class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
+    """A group: ``group["a/b"]`` is a member, iteration gives the names of one level.
+
+    Members are as the group was opened: for reading only, with its promise. What is changed
+    through a group that answers from consolidated metadata, or through a member of it, is
+    changed there too, which walks all that lies below: for many changes open the group with
+    ``use_consolidated=False`` and consolidate at the end.
+    """
 
     # ------------------------------------------------------------------ members
 
     def __getitem__(self, path: str) -> Array | Group:
-        return _core.open_member(self, path.strip("/"), Array, Group)
+        member = _core.open_member(self, path.strip("/"), Array, Group)
+        if not self.read_only:
+            member._consolidated_in = self._origin
+        return member
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self._members(False))
@@ -101,64 +125,88 @@ class Group(_core.Group, Mapping[str, "Array | Group"]):
             return f" ({error.kind})"
         return f" {node.shape} {node.dtype}" if isinstance(node, Array) else ""
 
-    # ------------------------------------------------------------------ creating
+    # ------------------------------------------------------------------ changing
+
+    @property
+    def _origin(self) -> Group | None:
+        """The group whose consolidated metadata this one answers from."""
+        if self._consolidated_in is not None:
+            return self._consolidated_in
+        return self if self.is_consolidated else None
+
+    def _changed(self) -> None:
+        origin = self._origin
+        if origin is not None:
+            origin.consolidate()
+        if origin is not None and origin is not self:
+            self._reopen(False)
+
+    def _writable(self) -> None:
+        if self.read_only:
+            raise UsageError('the group was opened for reading only: use mode="r+"')
 
     def _below(self, name: str) -> str:
         name = name.strip("/")
         if not name:
             raise UsageError("a member needs a name")
-        if self.read_only:
-            raise UsageError('the group was opened for reading only: use mode="r+"')
+        self._writable()
         return f"{self.path}/{name}" if self.path else name
 
     def create_array(self, name: str, **keywords: Any) -> Array:
         """Makes an array below the group; see :func:`zellige.create_array`."""
-        keywords.setdefault("zarr_format", self.zarr_format)
-        return create_array(self.store, path=self._below(name), **keywords)
+        keywords.setdefault("promise", self.promise)
+        keywords.setdefault("keep_empty", self.keep_empty)
+        if keywords.get("like") is None:
+            keywords.setdefault("zarr_format", self.zarr_format)
+        array = create_array(self.store, path=self._below(name), **keywords)
+        array._consolidated_in = self._origin
+        self._changed()
+        return array
 
-    def create_group(
-        self,
-        name: str,
-        *,
-        attributes: Mapping[str, Any] | None = None,
-        overwrite: bool = False,
-    ) -> Group:
-        """Makes a group below this one."""
-        return create_group(
-            self.store,
-            path=self._below(name),
-            zarr_format=self.zarr_format,
-            attributes=attributes,
-            overwrite=overwrite,
-        )
+    def create_group(self, name: str, **keywords: Any) -> Group:
+        """Makes a group below this one; see :func:`zellige.create_group`."""
+        keywords.setdefault("promise", self.promise)
+        keywords.setdefault("keep_empty", self.keep_empty)
+        keywords.setdefault("zarr_format", self.zarr_format)
+        group = create_group(self.store, path=self._below(name), **keywords)
+        group._consolidated_in = self._origin
+        self._changed()
+        return group
+
+    def require_array(self, name: str, **keywords: Any) -> Array:
+        """The array of that name, made if it is missing; ExistsError where something of
+        another shape or type is there."""
+        return self.create_array(name, exist_ok=True, **keywords)
+
+    def require_group(self, name: str, **keywords: Any) -> Group:
+        """The group of that name, made if it is missing."""
+        return self.create_group(name, exist_ok=True, **keywords)
+
+    def __delitem__(self, path: str) -> None:
+        """Removes a member and all that lies below it."""
+        _core.delete_node(self.store, self._below(path))
+        self._changed()
+
+    def move(self, source: str, destination: str) -> None:
+        """Gives a member another path in the group, with all that lies below it, in one
+        step. Nothing may be there yet."""
+        _core.move_node(self.store, self._below(source), self._below(destination))
+        self._changed()
+
+    def consolidate(self, *, promise: Promise | None = None) -> None:
+        """Puts a copy of the documents of all members into the document of the group, from
+        which it answers then; or puts them there anew."""
+        self._writable()
+        _core.consolidate(self.store, self.path, promise or self.promise)
+        self._reopen(True)
+        self._forget()
+
+    def refresh(self) -> None:
+        """Takes the document, and consolidated metadata, as they are stored now."""
+        self._reopen(self.is_consolidated)
+        self._forget()
 
     # ------------------------------------------------------------------ facts
-
-    @cached_property
-    def attrs(self) -> Mapping[str, Any]:
-        """The attributes. To change them, create the group anew."""
-        return MappingProxyType(json.loads(self._attributes()))
-
-    @cached_property
-    def metadata(self) -> dict[str, Any]:
-        """The metadata document (version 2: ``.zgroup`` with the attributes added)."""
-        document: dict[str, Any] = json.loads(self._metadata())
-        return document
-
-    @property
-    def name(self) -> str:
-        """The path with a slash before it."""
-        return "/" + self.path
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def store_path(self) -> str:
-        """Store and path in one text."""
-        return f"{self.store.root or 'memory:'}/{self.path}".rstrip("/")
 
     @property
     def info(self) -> Report:
@@ -181,16 +229,17 @@ class Group(_core.Group, Mapping[str, "Array | Group"]):
     def __repr__(self) -> str:
         return f"<zellige.Group {self.store_path}>"
 
-    def _place(self) -> tuple[Any, ...]:
-        return self.store.root or id(self.store), self.path, self.zarr_format
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            self._place() == other._place() if isinstance(other, Group) else NotImplemented
-        )
-
-    def __hash__(self) -> int:
-        return hash(self._place())
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.store, self.path, self.zarr_format, self.read_only)
+        place = self.store, self.path, self.zarr_format
+        ways = self.read_only, self.is_consolidated, self.promise, self.keep_empty
+        return _reopen, (*place, *ways)
+
+
+def consolidate(
+    store: StoreLike, path: str = "", *, promise: Promise | None = None
+) -> Group:
+    """Writes the consolidated metadata of a group, or writes them anew; returns it."""
+    opened = open_store(store, "r+")
+    path = path.strip("/")
+    _core.consolidate(opened, path, promise)
+    return _core.open_group(Group, opened, path, 0, False, True, promise, False)

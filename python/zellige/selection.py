@@ -1,8 +1,9 @@
 """Selections beyond NumPy's basic indexing, made into plans for the binding.
 
-A plan is ``(kind, parts, shape)``. Parts of a box are ``(start, step, count)`` or an int64
-array per axis; points have an int64 array per axis; a mask is one array of bytes; blocks
-have ``(start, 1, count)`` per axis and a shape that the engine tells.
+A plan is ``(kind, parts, shape)``. Parts of a box are, for each axis, ``(start, step,
+count)``, an int64 array, or an integer, whose axis the result lacks; points have an int64
+array per axis; a mask is one array of bytes; blocks have ``(start, 1, count)`` per axis and
+a shape that the engine tells.
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ def plan_outer(shape: Shape, key: Any) -> Plan:
             parts.append(_of_axis(item, length, axis))
             result.append(len(parts[-1]))
         else:
-            parts.append((_position(item, length, axis), 1, 1))
+            parts.append(_position(item, length, axis))
     return BOX, tuple(parts), tuple(result)
 
 

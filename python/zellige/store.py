@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 from . import _core
 from .errors import UnsupportedError
 
-__all__ = ["LocalStore", "MemoryStore", "Store", "StoreLike", "open_store"]
+__all__ = ["LocalStore", "MemoryStore", "Promise", "Store", "StoreLike", "open_store"]
+
+#: What a change means once its call has returned.
+Promise = Literal["visible", "durable", "verified"]
 
 
 class Store(_core.Store):
@@ -22,12 +25,18 @@ class Store(_core.Store):
 StoreLike = str | os.PathLike[str] | Store
 
 
-def _reopen(root: str, read_only: bool, follow_links: bool) -> LocalStore:
-    return LocalStore(root, read_only=read_only, follow_links=follow_links)
+def _reopen(root: str, read_only: bool, follow_links: bool, no_locks: bool) -> LocalStore:
+    return LocalStore(
+        root, read_only=read_only, follow_links=follow_links, no_locks=no_locks
+    )
 
 
 class LocalStore(Store):
-    """A directory. Links below it never lead out of it, unless `follow_links` is set."""
+    """A directory. Links below it never lead out of it, unless `follow_links` is set.
+
+    `no_locks` is for file systems without locks: you promise that nobody else changes an
+    object while this store does.
+    """
 
     def __new__(
         cls,
@@ -36,26 +45,27 @@ class LocalStore(Store):
         read_only: bool = False,
         create: bool = False,
         follow_links: bool = False,
+        no_locks: bool = False,
     ) -> LocalStore:
         text = os.fspath(path)
         if not text.startswith(("/", "file://")):
             if "://" in text:
                 raise UnsupportedError(f"{text}: only directories can be opened")
             text = os.path.abspath(text)
-        return _core.open_store(cls, text, read_only, create, follow_links)
+        return _core.open_store(cls, text, read_only, create, follow_links, no_locks)
 
     def __repr__(self) -> str:
         return f"<zellige.LocalStore {self.root}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.root, self.read_only, self.follow_links)
+        return _reopen, (self.root, self.read_only, self.follow_links, self.no_locks)
 
 
 class MemoryStore(Store):
     """An empty store in memory."""
 
     def __new__(cls) -> MemoryStore:
-        return _core.open_store(cls, None, False, False, False)
+        return _core.open_store(cls, None, False, False, False, False)
 
     def __repr__(self) -> str:
         return f"<zellige.MemoryStore at {id(self):#x}>"

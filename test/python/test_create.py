@@ -66,7 +66,7 @@ def test_version_2(store):
 
 def test_defaults(store):
     array = zellige.create_array(store, path="f", shape=(4000, 3000), dtype="f8")
-    assert array.chunks == (250, 375) and array.fill_value == 0 and array.shards is None
+    assert array.chunks == (1000, 1500) and array.fill_value == 0 and array.shards is None
     assert zellige.create_array(store, path="s", shape=7, dtype=str).chunks == (7,)
     assert zellige.create_array(store, path="e", shape=(0, 3), dtype="u1").chunks == (1, 3)
     assert zellige.create_array(
@@ -106,50 +106,6 @@ def test_writing_whole_chunks(store):
     array[...] = 9  # the fill value: nothing is kept
     assert array.nbytes_stored() == 0
     same(array[...], np.full((6, 10), 9, "i4"))
-
-
-def test_writing_parts_is_refused(store):
-    array = zellige.create_array(store, shape=(6, 10), dtype="i4", chunks=(2, 5))
-    for key in [
-        (0, 0),
-        slice(0, 3),
-        slice(None, None, 2),
-        ([0, 1],),
-        np.ones((6, 10), bool),
-    ]:
-        with pytest.raises(zellige.UnsupportedError):
-            array[key] = 1
-    with pytest.raises(ValueError):
-        array[...] = np.zeros((7, 10))
-    with pytest.raises(IndexError):
-        array[9] = 1
-    with pytest.raises(ValueError, match="delete"):
-        del array[0]
-
-
-def test_wrong_texts_are_refused():
-    array = zellige.create_array(zellige.MemoryStore(), shape=2, dtype="string")
-    for value in ([1, 2], [None, "a"], [b"a", b"b"]):
-        with pytest.raises(TypeError, match="string"):
-            array[...] = value
-    array[...] = "same"
-    assert array[...].tolist() == ["same", "same"]
-
-
-def test_lists_of_variable_length():
-    array = zellige.create_array(
-        zellige.MemoryStore(),
-        shape=3,
-        dtype="|O",
-        zarr_format=2,
-        codecs={"filters": [{"id": "vlen-array", "dtype": "<i4"}], "compressor": None},
-    )
-    value = np.empty(3, object)
-    value[:] = [np.arange(n, dtype="i4") for n in (2, 0, 3)]
-    array[...] = value
-    for found, wanted in zip(array[...], value):
-        same(found, wanted)
-    same(array[2], value[2])
 
 
 def test_read_only(tmp_path):
@@ -263,3 +219,223 @@ def test_stores():
         store.get("c")
     with pytest.raises(zellige.ZelligeError):
         store.get("../c")
+
+
+def test_chosen_shapes():
+    def shapes(**keywords):
+        array = zellige.create_array(zellige.MemoryStore(), dtype="f4", **keywords)
+        return array.chunks, array.shards
+
+    big = {"shape": (8192, 8192)}
+    assert shapes(**big) == ((2048, 2048), None)
+    assert shapes(**big, chunks="auto", shards=None) == ((2048, 2048), None)
+    assert shapes(**big, target_chunk_bytes=1 << 16) == ((128, 128), None)
+    assert shapes(**big, shards="auto") == ((512, 512), (8192, 4096))
+    assert shapes(**big, target_shard_bytes=4 << 20) == ((512, 512), (1024, 1024))
+    assert shapes(**big, target_shard_bytes=4 << 20, target_chunk_bytes=1 << 18) == (
+        (256, 256),
+        (1024, 1024),
+    )
+    assert shapes(**big, chunks=(8, 8192), shards="auto") == ((8, 8192), (4096, 8192))
+    assert shapes(**big, chunks=100, shards=(200, 300)) == ((100, 100), (200, 300))
+    assert shapes(**big, shards=(-1, 60)) == ((4096, 60), (8192, 60))
+    assert shapes(shape=(3001, 77), shards=(3003, 77)) == ((3003, 77), (3003, 77))
+    assert shapes(shape=9000, shards=7007 * 77) == ((7007 * 11,), (7007 * 77,))
+    assert shapes(
+        shape=(4, 6), target_shard_bytes=32, target_chunk_bytes=16, shards="auto"
+    ) == (
+        (2, 2),
+        (2, 4),
+    )
+    assert shapes(shape=()) == ((), None)
+    for wrong in (
+        {"chunks": "some"},
+        {"shards": "big"},
+        {"chunks": 3, "target_chunk_bytes": 5},
+        {"chunks": 3, "shards": 9, "target_shard_bytes": 5},
+        {"target_chunk_bytes": -1},
+        {"chunks": 5, "shards": 9},
+        {"shards": "auto", "zarr_format": 2},
+    ):
+        with pytest.raises(ValueError):
+            shapes(shape=100, **wrong)
+
+
+def codec_names(array):
+    if array.zarr_format == 2:
+        found = [*(array.codecs["filters"] or []), array.codecs["compressor"]]
+        return [codec and codec["id"] for codec in found]
+    return [codec["name"] for codec in array.codecs]
+
+
+BIG = {"name": "bytes", "configuration": {"endian": "big"}}
+
+
+class Told:
+    """A codec of another library."""
+
+    def to_dict(self):
+        return {"name": "gzip", "configuration": {"level": 2}}
+
+
+class ToldOfNumcodecs:
+    def get_config(self):
+        return {"id": "zlib", "level": 2}
+
+
+def test_codecs_in_parts():
+    def names(**keywords):
+        array = zellige.create_array(zellige.MemoryStore(), shape=4, **keywords)
+        value = np.zeros(4, array.dtype)
+        if array.dtype.kind in "OT":
+            value = [b"b" if keywords["dtype"] is bytes else "a"] * 4
+        array[1:] = value[1:]
+        assert array[...].tolist()[1:] == list(value[1:])
+        return codec_names(array)
+
+    transpose = {"name": "transpose", "configuration": {"order": [0]}}
+    assert names(dtype="i4") == ["bytes", "zstd"]
+    assert names(dtype="i4", compressors=None) == ["bytes"]
+    assert names(dtype="i4", compressors=()) == ["bytes"]
+    assert names(dtype="i4", compressors=Told()) == ["bytes", "gzip"]
+    assert names(dtype="i4", compressors=["crc32c", Told()], filters=transpose) == [
+        "transpose",
+        "bytes",
+        "crc32c",
+        "gzip",
+    ]
+    assert names(dtype="i4", serializer=BIG, filters=None) == ["bytes", "zstd"]
+    assert names(dtype="i4", codecs=[BIG, Told()]) == ["bytes", "gzip"]
+    assert names(dtype="u1", compressors=None) == ["bytes"]
+    assert names(dtype=str, compressors=None) == ["vlen-utf8"]
+    assert names(dtype=bytes, compressors="crc32c") == ["vlen-bytes", "crc32c"]
+    assert names(dtype={"name": "string"}, compressors=None) == ["vlen-utf8"]
+    old = {"zarr_format": 2}
+    delta = {"id": "delta", "dtype": "<i4"}
+    assert names(dtype="i4", **old) == ["zstd"]
+    assert names(dtype="i4", compressors=None, **old) == [None]
+    assert names(dtype="i4", compressors=ToldOfNumcodecs(), **old) == ["zlib"]
+    assert names(dtype="i4", filters=[delta], compressors=None, **old) == ["delta", None]
+    assert names(dtype=str, **old) == ["vlen-utf8", "zstd"]
+    assert names(dtype=str, filters=None, compressors=None, **old) == ["vlen-utf8", None]
+    assert names(dtype=bytes, filters=[{"id": "vlen-bytes"}], **old) == [
+        "vlen-bytes",
+        "zstd",
+    ]
+    for wrong in (
+        {"codecs": ["bytes"], "compressors": None},
+        {"serializer": "bytes", **old},
+        {"compressors": [ToldOfNumcodecs()] * 2, **old},
+        {"compressors": "nonsense"},
+    ):
+        with pytest.raises(ValueError):
+            names(dtype="i1", **wrong)
+
+
+def test_exist_ok(store):
+    first = zellige.create_array(store, path="a", data=DATA, attributes={"k": 1})
+    keywords = {"path": "a", "shape": (6, 10), "dtype": "f4"}
+    again = zellige.create_array(store, exist_ok=True, chunks=(1, 1), **keywords)
+    assert again == first and again.chunks == (6, 10) and again.attrs == {"k": 1}
+    same(again[...], DATA)
+    again[0, 0] = 5
+    for change in ({"shape": (6, 11)}, {"dtype": "f8"}):
+        with pytest.raises(FileExistsError):
+            zellige.create_array(store, exist_ok=True, **{**keywords, **change})
+    for more in ({"overwrite": True}, {"data": DATA}):
+        with pytest.raises(zellige.UsageError):
+            zellige.create_array(store, exist_ok=True, **keywords, **more)
+    zellige.create_group(store, path="g", attributes={"k": 1})
+    assert zellige.create_group(store, path="g", exist_ok=True).attrs == {"k": 1}
+    for make in (zellige.create_group, zellige.create_array):
+        with pytest.raises(FileExistsError):
+            path = (
+                {"path": "a"} if make is zellige.create_group else {**keywords, "path": "g"}
+            )
+            make(store, exist_ok=True, **path)
+
+
+LIKES = [
+    {"chunks": (2, 5), "shards": (4, 10), "index_location": "start", "compressors": Told()},
+    {"chunks": (2, 5), "dimension_names": ("y", "x"), "fill_value": 3},
+    {"chunks": (3, 4), "zarr_format": 2, "order": "F", "separator": "/"},
+    {"dtype": "string", "chunks": (2, 5), "fill_value": "f"},
+    {"dtype": "numpy.datetime64", "chunks": (2, 2)},
+]
+
+
+@pytest.mark.parametrize("keywords", LIKES)
+def test_like(keywords):
+    keywords = {"shape": (6, 10), "dtype": "i4", **keywords}
+    if keywords["dtype"] == "numpy.datetime64":
+        keywords["dtype"] = np.dtype("M8[10s]")
+    source = zellige.create_array(
+        zellige.MemoryStore(), attributes={"only": "here"}, **keywords
+    )
+
+    def document(array):
+        return {**array.metadata, "attributes": {}, "shape": None}
+
+    made = zellige.create_array(zellige.MemoryStore(), like=source)
+    assert document(made) == document(source) and made.shape == (6, 10)
+    assert made.attrs == {}
+    made = zellige.create_array(
+        zellige.MemoryStore(), like=source, shape=(100, 7), attributes={"a": 1}
+    )
+    assert document(made) == document(source) and made.shape == (100, 7)
+    assert made.attrs == {"a": 1} and made.fill_value == source.fill_value
+    with pytest.raises(zellige.UsageError):
+        zellige.create_array(zellige.MemoryStore(), like=source, compressors=None)
+    with pytest.raises(zellige.UsageError):
+        zellige.create_array(zellige.MemoryStore(), like=source, shape=3)
+    with pytest.raises(TypeError):
+        zellige.create_array(zellige.MemoryStore(), like=DATA)
+
+
+def test_like_with_changes():
+    sharded = zellige.create_array(
+        zellige.MemoryStore(), shape=(6, 10), dtype="i4", chunks=(2, 5), shards=(4, 10)
+    )
+    plain = zellige.create_array(
+        zellige.MemoryStore(), shape=(6, 10), dtype="i4", chunks=(3, 5)
+    )
+
+    def shapes(**keywords):
+        array = zellige.create_array(zellige.MemoryStore(), **keywords)
+        return array.chunks, array.shards
+
+    assert shapes(like=sharded, chunks=(4, 2)) == ((4, 2), (4, 10))
+    assert shapes(like=sharded, shards=(8, 5)) == ((2, 5), (8, 5))
+    assert shapes(like=sharded, chunks=(1, 5), shards=(8, 5)) == ((1, 5), (8, 5))
+    assert shapes(like=sharded, codecs=[BIG]) == ((2, 5), (4, 10))
+    assert shapes(like=plain, chunks=(6, 10)) == ((6, 10), None)
+    assert shapes(like=plain, shards=(6, 10)) == ((3, 5), (6, 10))
+    array = zellige.create_array(
+        zellige.MemoryStore(), like=plain, data=DATA[:4], dtype="f8"
+    )
+    assert array.dtype == "f8" and array.shape == (4, 10)
+    same(array[...], DATA[:4].astype("f8"))
+
+
+def test_data_in_its_own_byte_order(store):
+    data = DATA.astype(">f4")
+    array = zellige.create_array(store, path="3", data=data)
+    assert array.zarr_dtype == "float32"
+    same(array[...], DATA)
+    array = zellige.create_array(store, path="2", data=data, zarr_format=2)
+    assert array.zarr_dtype == ">f4"
+    same(array[...], DATA)
+
+
+def test_attributes_that_are_no_json(store):
+    for make in (zellige.create_group, zellige.create_array):
+        keywords = {} if make is zellige.create_group else {"shape": 1, "dtype": "i1"}
+        for zarr_format in (2, 3):
+            keywords["path"] = f"{make.__name__}{zarr_format}"
+            keywords["zarr_format"] = zarr_format
+            with pytest.raises(zellige.UsageError, match="deep"):
+                make(store, attributes={"a": {"deep": [1, np.nan]}}, **keywords)
+            with pytest.raises(zellige.NotFoundError):
+                zellige.open(store, path=keywords["path"])
+            node = make(store, attributes={"a": np.nan}, python_tokens=True, **keywords)
+            assert np.isnan(node.attrs["a"])

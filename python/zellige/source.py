@@ -1,0 +1,147 @@
+"""Values to write, made into memory that the library can take them from.
+
+As in NumPy and zarr-python, what is assigned is cast to the type of the array, whatever it
+was: a float loses its fraction, a large integer its upper bits. Nothing is copied that has
+the type already, in either byte order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import UsageError
+
+__all__ = ["as_array", "as_objects", "cast", "encoder", "pack"]
+
+Dtype = np.dtype[Any]
+Shape = tuple[int, ...]
+
+
+def _is_memory(value: Any) -> bool:
+    """True for what NumPy can look at as an array, without taking it for a list."""
+    if any(hasattr(value, f"__array{name}__") for name in ("_interface", "_struct", "")):
+        return True
+    try:
+        memoryview(value)
+    except TypeError:
+        return False
+    return True
+
+
+def as_array(value: Any, dtype: Dtype | None) -> npt.NDArray[Any]:
+    """An array of what is given: a view of memory in its own type, others in `dtype`."""
+    if np.ma.is_masked(value):
+        raise UsageError("masked elements cannot be stored: fill them first")
+    if isinstance(value, (str, bytes)):
+        return np.asarray(value, dtype)
+    if _is_memory(value):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
+    return np.asarray(value, dtype)
+
+
+def _once(source: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The elements that a repeating view has, each once."""
+    if 0 not in source.strides:
+        return source
+    return source[tuple(slice(0, 1 if step == 0 else None) for step in source.strides)]
+
+
+def cast(value: Any, dtype: Dtype) -> tuple[npt.NDArray[Any], bool]:
+    """An array of a type; or one whose numbers are in the other byte order, and True."""
+    source = as_array(value, dtype)
+    if source.dtype == dtype:
+        return source, False
+    if source.dtype == dtype.newbyteorder("S"):
+        return source, True
+    return np.broadcast_to(_once(source).astype(dtype), source.shape), False
+
+
+# ---------------------------------------------------------------------- variable length
+
+Encoder = Callable[[list[Any]], list[bytes]]
+
+
+def _encode_lists(items: list[Any], part: Dtype) -> list[bytes]:
+    return [np.array(as_array(item, part), part, order="C").tobytes() for item in items]
+
+
+def encoder(name: str, part: Dtype | None) -> Encoder:
+    """What makes the bytes of elements: of texts, of bytes, of lists."""
+    if name == "vlen_array":
+        assert part is not None
+        return partial(_encode_lists, part=part)
+    kinds: Any = str if name == "string" else (bytes, bytearray, memoryview)
+
+    def encode(items: list[Any]) -> list[bytes]:
+        for item in items:
+            if not isinstance(item, kinds):
+                raise TypeError(
+                    f"elements of type {name}, not {type(item).__name__}, are written here"
+                )
+        return [item.encode() if kinds is str else bytes(item) for item in items]
+
+    return encode
+
+
+def _rows(value: npt.NDArray[Any], ndim: int) -> npt.NDArray[Any]:
+    """What lies below the first `ndim` axes, as elements."""
+    found = np.empty(value.shape[:ndim] if value.ndim > ndim else (), dtype=object)
+    for place in np.ndindex(found.shape):
+        found[place] = value[place]
+    return found
+
+
+def _nested(value: Any, ndim: int) -> npt.NDArray[Any]:
+    """What lies below the first `ndim` levels of a list, as elements."""
+    lengths: list[int] = []
+    items = [value]
+    while len(lengths) < ndim and items and isinstance(items[0], (list, tuple)):
+        n = len(items[0])
+        if any(not isinstance(item, (list, tuple)) or len(item) != n for item in items):
+            raise UsageError("lists of lists that differ in length are no array")
+        lengths.append(n)
+        items = [below for item in items for below in item]
+    found = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):  # at once, NumPy would look into the items
+        found[i] = item
+    return found.reshape(lengths)
+
+
+def as_objects(value: Any, ndim: int, name: str) -> npt.NDArray[Any]:
+    """An array of what becomes an element each, of up to `ndim` axes."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OTUS":
+        return value
+    if name != "vlen_array":
+        return np.asarray(value, dtype=object)
+    return _rows(value, ndim) if isinstance(value, np.ndarray) else _nested(value, ndim)
+
+
+def _repeat(source: npt.NDArray[Any], shape: Shape) -> npt.NDArray[Any]:
+    while source.ndim > len(shape) and source.shape[0] == 1:
+        source = source[0]
+    try:
+        return np.broadcast_to(source, shape)
+    except ValueError:
+        raise UsageError(
+            f"a value of shape {source.shape} does not fit a selection of shape {shape}"
+        ) from None
+
+
+def pack(
+    source: npt.NDArray[Any], shape: Shape, encode: Encoder, may_be_one: bool
+) -> tuple[bytes, npt.NDArray[np.int64]]:
+    """The bytes of all elements and the offsets between them: n + 1, or 2 for one element
+    that is meant for all."""
+    if not (may_be_one and source.ndim == 0):
+        source = _repeat(source, shape)
+    items = encode(source.ravel().tolist())
+    offsets = np.zeros(len(items) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, items), np.int64, len(items)), out=offsets[1:])
+    return b"".join(items), offsets
