@@ -127,7 +127,8 @@ zlg_status zlgi_worker_check(zlgi_worker *worker)
     const zlg_call *call = job->call;
     if (call && call->cancel && __atomic_load_n(call->cancel, __ATOMIC_RELAXED))
         stop(job, "stopped by the caller");
-    if (worker->reserved > 0 && zlgi_budget_is_wanted(job->engine->budget))
+    if (worker->reserved > 0 && !worker->is_holding &&
+        zlgi_budget_is_wanted(job->engine->budget))
         give_back(worker, 0);
     if (worker->ticks++ % TICKS_PER_CLOCK == 0 || worker->n_done >= BYTES_PER_CLOCK ||
         worker->n_requests != worker->stats.n_requests) {

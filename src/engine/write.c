@@ -188,14 +188,15 @@ static zlg_status write_shard(object_writer *writer, int i_block)
     return status;
 }
 
-/* Bytes of the object as it lies in memory: what its stored form is bounded by, nearly. */
-static uint64_t decoded_bytes(const object_writer *writer)
+/* Asked for before any buffer is in use, so that none is kept while we wait: the object
+ * decoded bounds, nearly, its old and its new form and a chunk of it. */
+static void reserve(zlgi_worker *worker, const zlgi_planned *planned)
 {
-    uint64_t n = writer->box.source->item;
-    for (int i = 0; i < writer->box.source->grid.rank; i++)
-        if (__builtin_mul_overflow(n, (uint64_t)writer->planned.shape[i], &n))
-            return UINT64_MAX / 4;
-    return ZLGI_MIN(n, UINT64_MAX / 4);
+    uint64_t n = 3 * (uint64_t)planned->source->item;
+    for (int i = 0; i < planned->source->grid.rank; i++)
+        if (__builtin_mul_overflow(n, (uint64_t)planned->shape[i], &n))
+            n = UINT64_MAX;
+    zlgi_worker_reserve(worker, n / (uint64_t)worker->job->n_blocks);
 }
 
 static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_block)
@@ -218,8 +219,6 @@ static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_blo
     bool is_shard = zlgi_written_is_shard(source->level);
     if (uses->n == 0 || (!is_shard && i_block > 0))
         return ZLG_OK;
-    zlgi_worker_reserve(writer->worker,
-                        3 * decoded_bytes(writer) / (uint64_t)job->n_blocks);
     return is_shard ? write_shard(writer, i_block) : write_unit(writer);
 }
 
@@ -234,13 +233,16 @@ static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
     writer.worker = worker;
     writer.err = &worker->error;
     zlgi_plan_object(&worker->job->plan, object, &writer.planned);
+    reserve(worker, &writer.planned);
     zlgi_uses uses = {.buf = zlgi_scratch_push(scratch),
                       .rank = writer.planned.source->grid.rank};
     writer.old = zlgi_scratch_push(scratch);
     writer.bufs = zlgi_scratch_push(scratch); /* three in a row */
     zlgi_scratch_push(scratch);
     zlgi_scratch_push(scratch);
+    worker->is_holding = true;
     zlg_status status = write_object(&writer, &uses, i_block);
+    worker->is_holding = false;
     for (int i = 0; i < 5; i++)
         zlgi_scratch_pop(scratch);
     if (status != ZLG_OK && status != ZLG_CANCELLED)

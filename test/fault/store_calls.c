@@ -219,14 +219,20 @@ static void test_store_without_lists(void **state)
 enum { WIDE = 96, N_WIDE = WIDE * WIDE, ROUNDS = 25 };
 static uint32_t wide[N_WIDE];
 
-/* Flips a bit of inner chunk `chunk` of the shard that lies in bytes first .. first + n of
- * an object whose index, of n_chunks entries, stands at its end. */
-static void spoil(uint8_t *shard, size_t n, uint64_t n_chunks, uint64_t chunk)
+/* Where inner chunk `chunk` lies in a shard of n bytes whose index, of n_chunks entries,
+ * stands at its end. */
+static uint64_t place_of(const uint8_t *shard, size_t n, uint64_t n_chunks, uint64_t chunk)
 {
     const uint8_t *index = shard + n - n_chunks * 16 - 4;
     uint64_t at = zlgi_load_u64le(index + 16 * chunk);
     assert_in_range(at, 0, n - 1);
-    shard[at + 3] ^= 0x10;
+    return at;
+}
+
+/* Flips a bit of it. */
+static void spoil(uint8_t *shard, size_t n, uint64_t n_chunks, uint64_t chunk)
+{
+    shard[place_of(shard, n, n_chunks, chunk) + 3] ^= 0x10;
 }
 
 static zlg_status read_wide(fixture *f, int n_threads, const char *path, zlg_error *err)
@@ -352,13 +358,16 @@ static void test_lowest_of_unreadable(void **state)
     open_fixture(&f, 4);
     put_wide(&f, REGULAR("[96,96]"), "[" SHARD("[8,8]", "[" LITTLE "," CRC "]") "]");
     zlg_text shard = take_object(&f, "w/c/0/0");
-    spoil((uint8_t *)shard.data, shard.n_bytes, 144, 17);
+    uint8_t *bytes = (uint8_t *)shard.data;
+    uint64_t above = place_of(bytes, shard.n_bytes, 144, 100);
+    uint64_t below = place_of(bytes, shard.n_bytes, 144, 5);
+    spoil(bytes, shard.n_bytes, 144, 17);
     put_back(&f, "w/c/0/0", &shard);
     f.store->bad_key = "w/c/0/0";
-    f.store->bad_from = 100 * 260 + 10;
+    f.store->bad_from = above + 10;
     f.store->bad_to = f.store->bad_from + 1;
     expect_fault(&f, "w", ZLG_CORRUPT, "chunk w/c/0/0: inner chunk 1/5: codec crc32c");
-    f.store->bad_from = 5 * 260 + 10;
+    f.store->bad_from = below + 10;
     f.store->bad_to = f.store->bad_from + 1;
     expect_fault(&f, "w", ZLG_IO, "chunk w/c/0/0: inner chunk 0/5: the disk is on fire");
     close_fixture(&f);
