@@ -22,7 +22,7 @@ zlg_status zlgi_options_read(const void *given, const char *macro, void *room,
 
 zlg_status zlgi_promise_check(zlg_promise promise, zlg_error *err)
 {
-    if (promise < ZLG_PROMISE_DEFAULT || promise > ZLG_VERIFIED)
+    if ((unsigned)promise > ZLG_VERIFIED)
         return zlgi_fail(err, ZLG_USAGE, "promise %d is none", (int)promise);
     return ZLG_OK;
 }

@@ -81,12 +81,21 @@ static zlg_status remove_object(trimming *t, const int64_t *coordinates, zlgi_sy
     return zlgi_within(t->err, status, "%s: chunk %s", store->label, key);
 }
 
+/* A caller's struct may be of an older day. */
+static void count_removed(const zlg_call *call)
+{
+    zlg_stats *stats = call->stats;
+    if (stats && stats->n_bytes_struct > offsetof(zlg_stats, n_removed))
+        stats->n_removed++;
+}
+
 static zlg_status remove_all(trimming *t, zlgi_syncs *syncs)
 {
     size_t n = n_listed(t, &t->outside);
     for (size_t i = 0; i < n; i++) {
         ZLGI_TRY(zlgi_patience_check(t->patience, t->err));
         ZLGI_TRY(remove_object(t, coordinates_at(t, &t->outside, i), syncs));
+        count_removed(t->call);
     }
     return ZLG_OK;
 }

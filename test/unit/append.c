@@ -1,5 +1,5 @@
 /* Adding along an axis: chunks that are full and those that are not, several at once, and
- * what is left when it fails. */
+ * what is left when it fails. Label: engine */
 #define _GNU_SOURCE
 #include <sys/wait.h>
 

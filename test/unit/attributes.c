@@ -1,5 +1,5 @@
 /* Attributes of nodes that are there: merged, replaced, removed; what else stands in the
- * document stays as it is; several at once all land. */
+ * document stays as it is; several at once all land. Label: engine */
 #define _GNU_SOURCE
 #include <sys/wait.h>
 

@@ -1,5 +1,5 @@
 /* Making nodes: what stands in the way, what is left alone when they cannot be made, what
- * may be there already, and who wins when several make one. */
+ * may be there already, and who wins when several make one. Label: engine */
 #define _GNU_SOURCE
 #include "change_test.h"
 
