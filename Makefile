@@ -4,7 +4,7 @@
 #   make python    the Python package into .venv
 #   make demo      real climate data written, read, checked, timed and drawn
 #   make check     every check there is, from nothing; this is what CI runs
-#   make soak      an hour of fuzzing
+#   make soak      hundreds of killed writers and cut powers, an hour of fuzzing
 #   make bench     speed, against peers and against an ideal loop
 #   make format    lays the C code out as .clang-format says
 #
@@ -33,7 +33,7 @@ check:
 
 soak:
 	@tools/setup check
-	@tools/fuzz 3600
+	@tools/soak
 
 bench: build python
 	@bench/run
