@@ -30,14 +30,13 @@ static zlg_status check_append(const appending *a, zlg_error *err)
 /* The shape as it is stored, with what is to be added. The source was made for the shape
  * that the caller knows. */
 static zlg_status grow_shape(const appending *a, const zlgi_json *document,
-                             int64_t shape[ZLG_MAX_RANK], int64_t *out_at, zlg_error *err)
+                             int64_t shape[ZLG_MAX_RANK], zlg_error *err)
 {
     ZLGI_TRY(zlgi_array_stored_shape(a->array, document, shape, err));
     for (int i = 0; i < a->array->meta.rank; i++)
         if (i != a->axis && shape[i] != a->array->meta.shape[i])
             return zlgi_fail(err, ZLG_USAGE, "axis %d is %lld long by now, not %lld", i,
                              (long long)shape[i], (long long)a->array->meta.shape[i]);
-    *out_at = shape[a->axis];
     if (!zlgi_add_i64(shape[a->axis], a->n, &shape[a->axis]))
         return zlgi_fail(err, ZLG_LIMIT, "axis %d would be longer than 2^63 - 1", a->axis);
     return ZLG_OK;
@@ -87,8 +86,9 @@ static zlg_status append_to(void *user, const zlgi_json *document, zlgi_arena *a
                             zlgi_buf *out, zlg_error *err)
 {
     appending *a = user;
-    int64_t shape[ZLG_MAX_RANK], at;
-    ZLGI_TRY(grow_shape(a, document, shape, &at, err));
+    int64_t shape[ZLG_MAX_RANK];
+    ZLGI_TRY(grow_shape(a, document, shape, err));
+    const int64_t at = shape[a->axis] - a->n;
     zlg_array_close(a->grown);
     ZLGI_TRY(zlgi_array_reshape(a->array, document, shape, arena, out, &a->grown, err));
     if (!zlgi_same_type(a->grown->meta.dtype, a->array->meta.dtype))
