@@ -8,6 +8,10 @@
  * to the store, after so many bytes of results, and else every so many pieces. */
 enum { POLL_NS = 50 * 1000 * 1000, BYTES_PER_CLOCK = 64 * 1024, TICKS_PER_CLOCK = 16 };
 
+/* Tasks that a worker takes at once: neighbours lie in one directory, where two threads
+ * would wait for each other. Every worker still comes back so many times. */
+enum { BATCH = 8, TURNS = 32 };
+
 /* A piece that needs more than this asks the budget; smaller ones are covered by the
  * scratch that every worker has. */
 enum { UNRESERVED_BYTES = 4 * 1024 * 1024 };
@@ -190,6 +194,16 @@ static void add_stats(zlg_stats *to, const zlg_stats *from)
             *(const uint64_t *)(const void *)((const char *)from + at);
 }
 
+static void run_task(zlgi_worker *worker, uint64_t task)
+{
+    zlgi_job *job = worker->job;
+    if (__atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
+        return;
+    worker->object = task / (uint64_t)job->n_blocks;
+    worker->ticks = 0;
+    job->run_task(worker, worker->object, (int)(task % (uint64_t)job->n_blocks));
+}
+
 static void work(void *user, zlgi_scratch *scratch)
 {
     zlgi_job *job = user;
@@ -197,14 +211,12 @@ static void work(void *user, zlgi_scratch *scratch)
     worker.is_caller = pthread_equal(pthread_self(), job->caller) != 0;
     if (job->keep)
         worker.keep = &job->keep[__atomic_fetch_add(&job->n_kept, 1, __ATOMIC_RELAXED)];
-    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
-    for (;;) {
-        uint64_t task = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
-        if (task >= n_tasks || __atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
-            break;
-        worker.object = task / (uint64_t)job->n_blocks;
-        worker.ticks = 0;
-        job->run_task(&worker, worker.object, (int)(task % (uint64_t)job->n_blocks));
+    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks, first;
+    while ((first = __atomic_fetch_add(&job->next, job->n_batch, __ATOMIC_RELAXED)) <
+           n_tasks) {
+        uint64_t end = ZLGI_MIN(first + job->n_batch, n_tasks);
+        for (uint64_t task = first; task < end; task++)
+            run_task(&worker, task);
     }
     give_back(&worker, kept_bytes(job));
     __atomic_fetch_add(&job->n_done, worker.n_done, __ATOMIC_RELAXED);
@@ -227,6 +239,8 @@ static void name_object(zlgi_job *job)
 zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err)
 {
     job->stats.n_objects = job->plan.n_objects;
+    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks;
+    job->n_batch = ZLGI_MAX(1, ZLGI_MIN(n_tasks / (TURNS * (uint64_t)n_workers), BATCH));
     bool polled = job->poll_ns != 0 || (job->call && job->call->cancel) || job->deadline_ns;
     ZLGI_TRY(
         zlgi_pool_run(job->engine->pool, n_workers, work, polled ? idle : NULL, job, err));

@@ -94,6 +94,7 @@ typedef struct zlgi_job {
     zlgi_syncs *syncs;   /* writes that last: names still to be made lasting */
     pthread_t caller;
     uint64_t next;          /* task counter, atomic */
+    uint64_t n_batch;       /* tasks taken at once */
     uint64_t n_all, n_done; /* bytes of results; n_done atomic */
     uint64_t deadline_ns, poll_ns;
     int stopped; /* atomic: cancelled or past the deadline */
