@@ -30,6 +30,7 @@ typedef struct zlgi_plan {
     uint64_t n_objects;
     zlgi_touched touched[ZLG_MAX_RANK];
     const zlgi_record *records; /* NULL for a single orthogonal request */
+    zlgi_buf record_buf;        /* where they stand */
     const size_t *groups;       /* n_objects + 1 */
 } zlgi_plan;
 
@@ -81,13 +82,20 @@ typedef struct zlgi_shared {
     zlgi_block *index;
 } zlgi_shared;
 
+/* Where part i of n parts of a length begins. */
+static inline uint64_t zlgi_part(uint64_t length, int i, int n)
+{
+    return length / (uint64_t)n * (uint64_t)i +
+           length % (uint64_t)n * (uint64_t)i / (uint64_t)n;
+}
+
 typedef struct zlgi_worker zlgi_worker;
 
 typedef struct zlgi_job {
     zlgi_engine *engine;
     const zlg_call *call;
     zlgi_plan plan;
-    int n_blocks;        /* per object */
+    int n_blocks;        /* per object that is cut */
     zlgi_shared *shared; /* n_objects of them when n_blocks > 1 */
     pthread_t caller;
     uint64_t next;          /* task counter, atomic */
@@ -137,6 +145,8 @@ void zlgi_job_reset(zlgi_job *job);
 int zlgi_job_threads(const zlgi_job *job);
 /* hands.c: how many threads a planned read is worth; sets job->n_blocks. */
 int zlgi_job_hands(zlgi_job *job);
+/* True when the blocks of an object of this array are tasks of their own, not one. */
+bool zlgi_job_cuts(const zlgi_job *job, const zlgi_source *source);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);
 /* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker

@@ -5,8 +5,6 @@
  */
 #include "engine/raw.h"
 
-#include <stdlib.h>
-
 typedef struct raw_reader {
     zlgi_worker *worker;
     const zlgi_source *source;
@@ -136,11 +134,13 @@ typedef struct raw_point {
     int64_t id;
 } raw_point;
 
-static int compare_offsets(const void *a, const void *b)
+static inline bool offset_is_less(const raw_point *a, const raw_point *b,
+                                  const void *context)
 {
-    const raw_point *x = a, *y = b;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    (void)context;
+    return a->offset != b->offset ? a->offset < b->offset : a->id < b->id;
 }
+ZLGI_SORT(sort_points, raw_point, offset_is_less)
 
 static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf *sorted)
 {
@@ -154,7 +154,7 @@ static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf 
                 (uint64_t)(use->axis[k].list[use->ids[i]] - use->axis[k].base) *
                 (uint64_t)reader->strides[k];
     }
-    qsort(points, n, sizeof *points, compare_offsets);
+    sort_points(points, n, NULL);
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t first = points[i].offset, last = first;
         for (end = i + 1; end < n && points[end].offset - last <= ZLGI_GAP_BYTES &&

@@ -223,18 +223,12 @@ static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i
     return ZLG_OK;
 }
 
-static zlg_status make_points(zlgi_arena *arena, const zlgi_grid *grid,
-                              const int64_t *const *coordinates, int64_t n_points,
-                              zlgi_use *out, zlg_error *err)
+static zlg_status make_points(const zlgi_grid *grid, const int64_t *const *coordinates,
+                              int64_t n_points, zlgi_use *out, zlg_error *err)
 {
     out->kind = ZLGI_USE_POINTS;
     out->n_points = n_points;
-    int64_t *ids = zlgi_arena_get(arena, (size_t)n_points * sizeof *ids + 1);
-    if (!ids)
-        return zlgi_no_memory(err, (size_t)n_points * sizeof *ids);
-    for (int64_t i = 0; i < n_points; i++)
-        ids[i] = i;
-    out->ids = ids;
+    out->ids = NULL;
     for (int k = 0; k < grid->rank; k++) {
         const int64_t *list = coordinates[k];
         for (int64_t i = 0; i < n_points; i++)
@@ -264,7 +258,7 @@ static zlg_status make_mask(zlgi_arena *arena, const zlgi_grid *grid, const uint
         for (int k = grid->rank - 1; k >= 0 && ++at[k] == grid->axis[k].length; k--)
             at[k] = 0;
     }
-    return make_points(arena, grid, (const int64_t *const *)lists, n_points, out, err);
+    return make_points(grid, (const int64_t *const *)lists, n_points, out, err);
 }
 
 zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
@@ -301,7 +295,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
         out->point_stride = step[0];
         if (selection->kind == ZLG_MASK)
             return make_mask(arena, grid, selection->mask, shape[0], out, err);
-        return make_points(arena, grid, selection->coordinates, shape[0], out, err);
+        return make_points(grid, selection->coordinates, shape[0], out, err);
     }
     for (int i = 0; i < rank; i++) {
         zlg_axis axis = {0};

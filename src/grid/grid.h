@@ -64,8 +64,9 @@ bool zlgi_key_read(const zlgi_key_encoding *encoding, int rank, const char *key,
  * start + k*step, or at list[k] - base; its memory is at k*stride from `memory`, or, for
  * a list, at place[k]*stride.
  *
- * Points: ids[0..n_points) name points; point p has coordinate list[p] - base on each
- * axis and lies at p*point_stride from memory.
+ * Points: ids[0..n_points) name points and rise; they are NULL, for all points, until
+ * zlgi_points_sort made them. Point p has coordinate list[p] - base on each axis and lies
+ * at p*point_stride from memory.
  */
 typedef struct zlgi_use_axis {
     int64_t start, step, count;
@@ -145,6 +146,29 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
                   zlgi_use *out);
 /* Axis i of the result is axis order[i]. */
 void zlgi_use_permute(zlgi_use *use, const int *order);
+
+/* ------------------------------------------------------------------ points (points.c)
+ *
+ * The points of a use that lie in the boxes low .. high - 1 of a grid, low < high, box by
+ * box. Room for their ids is the caller's: 8 bytes for each of zlgi_points_room.
+ */
+typedef struct zlgi_points {
+    const zlgi_use *use;
+    const zlgi_grid *grid;
+    uint64_t low;
+    uint64_t *keys;
+    size_t n, next;
+    size_t n_boxes; /* those with points in them */
+    int n_id_bits;  /* packed: what a key says behind its box */
+    bool packed;
+} zlgi_points;
+size_t zlgi_points_room(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
+                        uint64_t high);
+void zlgi_points_sort(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
+                      uint64_t high, int64_t *ids, zlgi_points *out);
+/* The next box that has points: ids[*first .. *first + *n), rising. False at the end. The
+ * ids stand when their box was returned. */
+bool zlgi_points_next(zlgi_points *points, uint64_t *box, size_t *first, size_t *n);
 
 /* ------------------------------------------------------------------ copies (place.c)
  *
