@@ -17,9 +17,10 @@ typedef struct zlgi_record {
 } zlgi_record;
 
 /*
- * Which objects a call touches, in order. A single orthogonal request needs no records:
- * object k is computed from the touched chunks of each axis. Otherwise records are
- * sorted by object, and group k is the records of object k.
+ * Which objects a call touches, in order. A single box needs no records: object k is
+ * computed from the touched chunks of each axis; nor does a single mask, with a list of
+ * those in which it selects something. Otherwise records are sorted by object, and group k
+ * is the records of object k.
  */
 typedef struct zlgi_plan {
     zlgi_arena arena;
@@ -29,7 +30,8 @@ typedef struct zlgi_plan {
     size_t n_bytes_use;
     uint64_t n_objects;
     zlgi_touched touched[ZLG_MAX_RANK];
-    const zlgi_record *records; /* NULL for a single orthogonal request */
+    const uint64_t *chosen;     /* a single mask: of the touched chunks; NULL: all */
+    const zlgi_record *records; /* NULL for a single box or mask */
     zlgi_buf record_buf;        /* where they stand */
     const size_t *groups;       /* n_objects + 1 */
 } zlgi_plan;

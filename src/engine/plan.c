@@ -63,6 +63,41 @@ static void touched_coordinates(const zlgi_touched *touched, int rank, uint64_t 
     }
 }
 
+/* Of a mask: whether it selects something in an object. */
+static bool is_wanted(const zlgi_plan *plan, size_t i_request, const int64_t *coordinates)
+{
+    const zlgi_grid *grid = &plan->requests[i_request].source->grid;
+    const zlgi_use *use = zlgi_plan_use(plan, i_request);
+    if (use->kind != ZLGI_USE_MASK)
+        return true;
+    int64_t start[ZLG_MAX_RANK], shape[ZLG_MAX_RANK];
+    for (int i = 0; i < grid->rank; i++) {
+        start[i] = zlgi_grid_start(&grid->axis[i], coordinates[i]);
+        shape[i] = zlgi_grid_edge(&grid->axis[i], coordinates[i]);
+    }
+    zlgi_use cut;
+    return zlgi_use_cut(use, start, shape, &cut);
+}
+
+/* The objects in which a mask that is read alone selects something. */
+static zlg_status choose_objects(zlgi_plan *plan, zlg_error *err)
+{
+    uint64_t n_most = (uint64_t)zlgi_use_count(zlgi_plan_use(plan, 0)), n = 0;
+    size_t n_bytes = (size_t)ZLGI_MIN(n_most, plan->n_objects) * sizeof *plan->chosen;
+    uint64_t *chosen = zlgi_arena_get(&plan->arena, n_bytes + 1);
+    if (!chosen)
+        return zlgi_no_memory(err, n_bytes);
+    for (uint64_t k = 0; k < plan->n_objects && n < n_most; k++) {
+        int64_t at[ZLG_MAX_RANK];
+        touched_coordinates(plan->touched, plan->requests[0].source->grid.rank, k, at);
+        if (is_wanted(plan, 0, at))
+            chosen[n++] = k;
+    }
+    plan->chosen = chosen;
+    plan->n_objects = n;
+    return ZLG_OK;
+}
+
 /* ------------------------------------------------------------------ records */
 
 static zlg_status add_record(zlgi_plan *plan, zlgi_record record, zlg_error *err)
@@ -104,7 +139,8 @@ static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlg_error *err)
         int64_t at[ZLG_MAX_RANK];
         touched_coordinates(touched, grid->rank, k, at);
         record.object = ordinal(grid, at);
-        ZLGI_TRY(add_record(plan, record, err));
+        if (is_wanted(plan, record.request, at))
+            ZLGI_TRY(add_record(plan, record, err));
     }
     return ZLG_OK;
 }
@@ -206,9 +242,11 @@ static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
                                request->memory, request->strides, request->source->item,
                                zlgi_plan_use(plan, i), err));
     }
-    if (plan->n_requests == 1 && zlgi_plan_use(plan, 0)->kind == ZLGI_USE_BOX)
-        return touch(plan, 0, plan->touched, &plan->n_objects, err);
-    return make_records(plan, err);
+    zlgi_use_kind kind = plan->n_requests ? zlgi_plan_use(plan, 0)->kind : ZLGI_USE_BOX;
+    if (plan->n_requests != 1 || kind == ZLGI_USE_POINTS)
+        return make_records(plan, err);
+    ZLGI_TRY(touch(plan, 0, plan->touched, &plan->n_objects, err));
+    return kind == ZLGI_USE_MASK ? choose_objects(plan, err) : ZLG_OK;
 }
 
 zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
@@ -247,6 +285,7 @@ void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out)
             object /= (uint64_t)grid->axis[i].n_chunks;
         }
     } else {
+        k = plan->chosen ? plan->chosen[k] : k;
         touched_coordinates(plan->touched, grid->rank, k, out->coordinates);
     }
     for (int i = 0; i < grid->rank; i++) {

@@ -38,7 +38,7 @@ typedef struct shard_reader {
     zlgi_buf *entries;
     zlgi_buf *run;                      /* bytes of a run */
     zlgi_uses piece_uses;               /* uses of the piece at hand */
-    zlgi_touched touched[ZLG_MAX_RANK]; /* a single orthogonal use: no entries */
+    zlgi_touched touched[ZLG_MAX_RANK]; /* a single box or mask: no entries */
     bool single;
     uint64_t low, high; /* the block at hand: touched[low .. high - 1], or inner chunks */
     piece *pieces;      /* RING_PIECES of them */
@@ -173,7 +173,7 @@ static zlg_status add_points(shard_reader *reader, uint32_t i_use)
     return ZLG_OK;
 }
 
-/* The touched chunks of an orthogonal use; lists need tables, which stay on the scratch of
+/* The touched chunks of a box or a mask; lists need tables, which stay on the scratch of
  * the caller. Returns how many chunks. */
 static zlg_status touch(shard_reader *reader, const zlgi_use *use, zlgi_buf *tables,
                         zlgi_touched *out, uint64_t *out_n)
@@ -204,6 +204,25 @@ static uint64_t touched_chunk(const shard_reader *reader, const zlgi_touched *to
     return chunk_ordinal(&reader->grid, at);
 }
 
+static void chunk_start(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
+{
+    chunk_coordinates(grid, chunk, out);
+    for (int i = 0; i < grid->rank; i++)
+        out[i] *= grid->axis[i].chunk;
+}
+
+/* Of a mask: whether it selects something in an inner chunk. */
+static bool is_wanted(const shard_reader *reader, uint32_t i_use, uint64_t chunk)
+{
+    const zlgi_use *use = zlgi_uses_at(reader->uses, i_use);
+    int64_t start[ZLG_MAX_RANK];
+    if (use->kind != ZLGI_USE_MASK)
+        return true;
+    zlgi_use cut;
+    chunk_start(&reader->grid, chunk, start);
+    return zlgi_use_cut(use, start, reader->level->sharding->chunk_shape, &cut);
+}
+
 static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables)
 {
     zlgi_touched touched[ZLG_MAX_RANK];
@@ -211,7 +230,8 @@ static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables
     ZLGI_TRY(touch(reader, zlgi_uses_at(reader->uses, i_use), tables, touched, &n));
     for (uint64_t k = 0; k < n; k++) {
         entry e = {.chunk = touched_chunk(reader, touched, k), .use = i_use};
-        if (e.chunk >= reader->low && e.chunk < reader->high)
+        if (e.chunk >= reader->low && e.chunk < reader->high &&
+            is_wanted(reader, i_use, e.chunk))
             ZLGI_TRY(add_entry(reader, e));
     }
     return ZLG_OK;
@@ -254,9 +274,7 @@ static zlg_status add_piece_use(shard_reader *reader, const entry *e, const int6
 static zlg_status set_piece_uses(shard_reader *reader, const piece *p)
 {
     int64_t start[ZLG_MAX_RANK];
-    chunk_coordinates(&reader->grid, p->chunk, start);
-    for (int i = 0; i < reader->grid.rank; i++)
-        start[i] *= reader->grid.axis[i].chunk;
+    chunk_start(&reader->grid, p->chunk, start);
     reader->piece_uses.n = 0;
     if (reader->single)
         return add_piece_use(reader, &(entry){.use = 0}, start);
@@ -419,7 +437,8 @@ static zlg_status read_touched(shard_reader *reader)
     size_t n_ring = 0;
     for (uint64_t k = reader->low; k < reader->high; k++) {
         piece p = {.chunk = touched_chunk(reader, reader->touched, k)};
-        ZLGI_TRY(take_piece(reader, p, &n_ring));
+        if (is_wanted(reader, 0, p.chunk))
+            ZLGI_TRY(take_piece(reader, p, &n_ring));
     }
     return read_ring(reader, n_ring);
 }
@@ -437,14 +456,14 @@ static zlg_status read_entries(shard_reader *reader)
     return read_ring(reader, n_ring);
 }
 
-/* Block i_block of n_blocks: of the chunks that a single orthogonal use touches, or of the
- * numbers of all inner chunks. */
+/* Block i_block of n_blocks: of the chunks that a single box touches, or of the numbers of
+ * all inner chunks. */
 static zlg_status read_block(shard_reader *reader, zlgi_buf *work, int i_block,
                              int n_blocks)
 {
     const zlgi_use *use = zlgi_uses_at(reader->uses, 0);
     uint64_t n = reader->box->n_chunks;
-    reader->single = reader->uses->n == 1 && use->kind == ZLGI_USE_BOX;
+    reader->single = reader->uses->n == 1 && use->kind != ZLGI_USE_POINTS;
     if (reader->single)
         ZLGI_TRY(touch(reader, use, work, reader->touched, &n));
     reader->low = zlgi_part(n, i_block, n_blocks);
