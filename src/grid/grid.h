@@ -198,9 +198,9 @@ int64_t zlgi_count_set(const uint8_t *bytes, int64_t n);
 /* Elements that a mask use wants, and whether there are any, which is found out sooner. */
 int64_t zlgi_mask_count(const zlgi_use *use);
 bool zlgi_mask_any(const zlgi_use *use);
-/* Calls each(context, k, n, offset, step) for every run of wanted elements along the axis on
- * which the bytes of the mask are neighbours: n of them from number k of the result, which
- * lie at offset, offset + step, ... of a unit with the given strides. */
+/* Calls each(context, k, n, offset, step) for every run of wanted elements along the axis
+ * on which the bytes of the mask are neighbours: n of them from number k of the result,
+ * which lie at offset, offset + step, ... of a unit with the given strides. */
 typedef void (*zlgi_run_fn)(void *context, int64_t k, int64_t n, ptrdiff_t offset,
                             ptrdiff_t step);
 void zlgi_mask_runs(const zlgi_use *use, const ptrdiff_t *strides, zlgi_run_fn each,
