@@ -17,9 +17,10 @@ typedef struct zlgi_record {
 } zlgi_record;
 
 /*
- * Which objects a call touches, in order. A single orthogonal request needs no records:
- * object k is computed from the touched chunks of each axis. Otherwise records are
- * sorted by object, and group k is the records of object k.
+ * Which objects a call touches, in order. A single box needs no records: object k is
+ * computed from the touched chunks of each axis; nor does a single mask, with a list of
+ * those in which it selects something. Otherwise records are sorted by object, and group k
+ * is the records of object k.
  */
 typedef struct zlgi_plan {
     zlgi_arena arena;
@@ -29,7 +30,9 @@ typedef struct zlgi_plan {
     size_t n_bytes_use;
     uint64_t n_objects;
     zlgi_touched touched[ZLG_MAX_RANK];
-    const zlgi_record *records; /* NULL for a single orthogonal request */
+    const uint64_t *chosen;     /* a single mask: of the touched chunks; NULL: all */
+    const zlgi_record *records; /* NULL for a single box or mask */
+    zlgi_buf record_buf;        /* where they stand */
     const size_t *groups;       /* n_objects + 1 */
 } zlgi_plan;
 
@@ -81,6 +84,13 @@ typedef struct zlgi_shared {
     zlgi_block *index;
 } zlgi_shared;
 
+/* Where part i of n parts of a length begins. */
+static inline uint64_t zlgi_part(uint64_t length, int i, int n)
+{
+    return length / (uint64_t)n * (uint64_t)i +
+           length % (uint64_t)n * (uint64_t)i / (uint64_t)n;
+}
+
 typedef struct zlgi_worker zlgi_worker;
 typedef struct zlgi_joint zlgi_joint;
 
@@ -88,7 +98,7 @@ typedef struct zlgi_job {
     zlgi_engine *engine;
     const zlg_call *call;
     zlgi_plan plan;
-    int n_blocks;        /* per object */
+    int n_blocks;        /* per object that is cut */
     zlgi_shared *shared; /* reads: n_objects of them when n_blocks > 1 */
     zlgi_joint *joint;   /* writes: likewise */
     zlgi_syncs *syncs;   /* writes that last: names still to be made lasting */
@@ -142,6 +152,9 @@ void zlgi_job_reset(zlgi_job *job);
 int zlgi_job_threads(const zlgi_job *job);
 /* hands.c: how many threads a planned read is worth; sets job->n_blocks. */
 int zlgi_job_hands(zlgi_job *job);
+/* True when the blocks of an object of this array are tasks of their own, not one. */
+bool zlgi_job_cuts(const zlgi_job *job, const zlgi_source *source);
+/* The same as zlgi_job_hands for a write. */
 int zlgi_job_write_hands(zlgi_job *job);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);

@@ -4,18 +4,15 @@
  */
 #include "engine/job.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-static int compare_records(const void *a, const void *b)
+static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
+                                  const void *context)
 {
-    const zlgi_record *x = a, *y = b;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    return x->request < y->request ? -1 : x->request > y->request;
+    (void)context;
+    if (a->source != b->source)
+        return a->source < b->source;
+    return a->object != b->object ? a->object < b->object : a->request < b->request;
 }
+ZLGI_SORT(sort_records, zlgi_record, record_is_less)
 
 static uint64_t ordinal(const zlgi_grid *grid, const int64_t *coordinates)
 {
@@ -26,12 +23,12 @@ static uint64_t ordinal(const zlgi_grid *grid, const int64_t *coordinates)
 }
 
 /* Records name objects by ordinals, which must fit in 64 bits. */
-static zlg_status check_grid(const zlgi_grid *grid, zlg_error *err)
+static zlg_status count_chunks(const zlgi_grid *grid, int64_t *out, zlg_error *err)
 {
-    int64_t n_chunks[ZLG_MAX_RANK], n;
+    int64_t n_chunks[ZLG_MAX_RANK];
     for (int i = 0; i < grid->rank; i++)
         n_chunks[i] = grid->axis[i].n_chunks;
-    if (!zlgi_product(n_chunks, grid->rank, &n))
+    if (!zlgi_product(n_chunks, grid->rank, out))
         return zlgi_fail(err, ZLG_LIMIT, "the grid has more than 2^63 chunks");
     return ZLG_OK;
 }
@@ -66,59 +63,73 @@ static void touched_coordinates(const zlgi_touched *touched, int rank, uint64_t 
     }
 }
 
+/* Of a mask: whether it selects something in an object. */
+static bool is_wanted(const zlgi_plan *plan, size_t i_request, const int64_t *coordinates)
+{
+    const zlgi_grid *grid = &plan->requests[i_request].source->grid;
+    const zlgi_use *use = zlgi_plan_use(plan, i_request);
+    if (use->kind != ZLGI_USE_MASK)
+        return true;
+    int64_t start[ZLG_MAX_RANK], shape[ZLG_MAX_RANK];
+    for (int i = 0; i < grid->rank; i++) {
+        start[i] = zlgi_grid_start(&grid->axis[i], coordinates[i]);
+        shape[i] = zlgi_grid_edge(&grid->axis[i], coordinates[i]);
+    }
+    zlgi_use cut;
+    return zlgi_use_cut(use, start, shape, &cut);
+}
+
+/* The objects in which a mask that is read alone selects something. */
+static zlg_status choose_objects(zlgi_plan *plan, zlg_error *err)
+{
+    uint64_t n_most = (uint64_t)zlgi_use_count(zlgi_plan_use(plan, 0)), n = 0;
+    size_t n_bytes = (size_t)ZLGI_MIN(n_most, plan->n_objects) * sizeof *plan->chosen;
+    uint64_t *chosen = zlgi_arena_get(&plan->arena, n_bytes + 1);
+    if (!chosen)
+        return zlgi_no_memory(err, n_bytes);
+    for (uint64_t k = 0; k < plan->n_objects && n < n_most; k++) {
+        int64_t at[ZLG_MAX_RANK];
+        touched_coordinates(plan->touched, plan->requests[0].source->grid.rank, k, at);
+        if (is_wanted(plan, 0, at))
+            chosen[n++] = k;
+    }
+    plan->chosen = chosen;
+    plan->n_objects = n;
+    return ZLG_OK;
+}
+
 /* ------------------------------------------------------------------ records */
 
-typedef struct point_key {
-    uint64_t object;
-    int64_t id;
-} point_key;
-
-static int compare_points(const void *a, const void *b)
+static zlg_status add_record(zlgi_plan *plan, zlgi_record record, zlg_error *err)
 {
-    const point_key *x = a, *y = b;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    return zlgi_buf_append(&plan->record_buf, &record, sizeof record, err);
 }
 
-static zlg_status add_record(zlgi_buf *records, zlgi_record record, zlg_error *err)
-{
-    return zlgi_buf_append(records, &record, sizeof record, err);
-}
-
-static zlg_status add_points(zlgi_plan *plan, zlgi_record record, zlgi_buf *records,
+static zlg_status add_points(zlgi_plan *plan, zlgi_record record, int64_t n_chunks,
                              zlg_error *err)
 {
     zlgi_use *use = zlgi_plan_use(plan, record.request);
     const zlgi_grid *grid = &plan->requests[record.request].source->grid;
-    size_t n = (size_t)use->n_points;
-    point_key *keys = zlgi_arena_get(&plan->arena, n * sizeof *keys + 1);
-    int64_t *ids = zlgi_arena_get(&plan->arena, n * sizeof *ids + 1);
-    if (!keys || !ids)
-        return zlgi_no_memory(err, n * sizeof *keys);
-    for (size_t i = 0; i < n; i++) {
-        int64_t at[ZLG_MAX_RANK];
-        for (int a = 0; a < grid->rank; a++)
-            at[a] = zlgi_grid_find(&grid->axis[a], use->axis[a].list[i]);
-        keys[i] = (point_key){.object = ordinal(grid, at), .id = (int64_t)i};
-    }
-    qsort(keys, n, sizeof *keys, compare_points);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = keys[i].id;
-    use->ids = ids;
-    for (size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && keys[end].object == keys[first].object;)
-            end++;
-        record.object = keys[first].object;
+    size_t n_bytes = (size_t)use->n_points * sizeof(int64_t);
+    int64_t *ids = zlgi_arena_get(&plan->arena, n_bytes + 1);
+    if (!ids)
+        return zlgi_no_memory(err, n_bytes);
+    zlgi_points points;
+    zlgi_points_sort(use, grid, 0, (uint64_t)n_chunks, ids, &points);
+    if (plan->n_requests == 1) /* there will be no others */
+        ZLGI_TRY(zlgi_buf_reserve(&plan->record_buf, points.n_boxes * sizeof record, false,
+                                  err));
+    size_t first, n;
+    while (zlgi_points_next(&points, &record.object, &first, &n)) {
         record.first_id = (int64_t)first;
-        record.n_ids = (int64_t)(end - first);
-        ZLGI_TRY(add_record(records, record, err));
+        record.n_ids = (int64_t)n;
+        ZLGI_TRY(add_record(plan, record, err));
     }
+    use->ids = ids;
     return ZLG_OK;
 }
 
-static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlgi_buf *records,
-                          zlg_error *err)
+static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlg_error *err)
 {
     const zlgi_grid *grid = &plan->requests[record.request].source->grid;
     zlgi_touched touched[ZLG_MAX_RANK];
@@ -128,7 +139,8 @@ static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlgi_buf *records
         int64_t at[ZLG_MAX_RANK];
         touched_coordinates(touched, grid->rank, k, at);
         record.object = ordinal(grid, at);
-        ZLGI_TRY(add_record(records, record, err));
+        if (is_wanted(plan, record.request, at))
+            ZLGI_TRY(add_record(plan, record, err));
     }
     return ZLG_OK;
 }
@@ -167,40 +179,52 @@ static uint32_t first_with_source(const zlgi_plan *plan, const source_table *tab
     }
 }
 
-static zlg_status make_records(zlgi_plan *plan, zlgi_buf *records, zlg_error *err)
+static zlg_status add_records(zlgi_plan *plan, zlg_error *err)
 {
     source_table table;
     ZLGI_TRY(make_table(plan, &table, err));
     for (uint32_t i = 0; i < plan->n_requests; i++) {
         zlgi_record record = {.request = i, .source = first_with_source(plan, &table, i)};
-        ZLGI_TRY(check_grid(&plan->requests[i].source->grid, err));
+        int64_t n_chunks;
+        ZLGI_TRY(count_chunks(&plan->requests[i].source->grid, &n_chunks, err));
         zlg_status status = zlgi_plan_use(plan, i)->kind == ZLGI_USE_POINTS
-                                ? add_points(plan, record, records, err)
-                                : add_box(plan, record, records, err);
+                                ? add_points(plan, record, n_chunks, err)
+                                : add_box(plan, record, err);
         ZLGI_TRY(status);
     }
-    size_t n = records->n / sizeof(zlgi_record);
-    zlgi_record *sorted = zlgi_arena_get(&plan->arena, records->n + 1);
-    size_t *groups = zlgi_arena_get(&plan->arena, (n + 1) * sizeof *groups);
-    if (!sorted || !groups)
-        return zlgi_no_memory(err, records->n);
-    if (n > 0)
-        memcpy(sorted, records->data, records->n);
-    qsort(sorted, n, sizeof *sorted, compare_records);
-    plan->n_objects = 0;
+    return ZLG_OK;
+}
+
+static bool same_object(const zlgi_record *a, const zlgi_record *b)
+{
+    return a->object == b->object && a->source == b->source;
+}
+
+static zlg_status make_records(zlgi_plan *plan, zlg_error *err)
+{
+    ZLGI_TRY(add_records(plan, err));
+    ZLGI_TRY(zlgi_buf_reserve(&plan->record_buf, 1, true, err)); /* never NULL */
+    zlgi_record *records = (zlgi_record *)(void *)plan->record_buf.data;
+    size_t n = plan->record_buf.n / sizeof *records;
+    sort_records(records, n, NULL);
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || sorted[i].object != sorted[i - 1].object ||
-            sorted[i].source != sorted[i - 1].source)
-            groups[plan->n_objects++] = i;
-    groups[plan->n_objects] = n;
-    plan->records = sorted;
+        plan->n_objects += i == 0 || !same_object(&records[i], &records[i - 1]);
+    size_t n_groups = 0, n_bytes = ((size_t)plan->n_objects + 1) * sizeof(size_t);
+    size_t *groups = zlgi_arena_get(&plan->arena, n_bytes);
+    if (!groups)
+        return zlgi_no_memory(err, n_bytes);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || !same_object(&records[i], &records[i - 1]))
+            groups[n_groups++] = i;
+    groups[n_groups] = n;
+    plan->records = records;
     plan->groups = groups;
     return ZLG_OK;
 }
 
 /* ------------------------------------------------------------------ plan */
 
-static zlg_status fill_plan(zlgi_plan *plan, const zlgi_alloc *alloc, zlg_error *err)
+static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
 {
     int rank = 0;
     for (size_t i = 0; i < plan->n_requests; i++)
@@ -218,13 +242,11 @@ static zlg_status fill_plan(zlgi_plan *plan, const zlgi_alloc *alloc, zlg_error 
                                request->memory, request->strides, request->source->item,
                                zlgi_plan_use(plan, i), err));
     }
-    if (plan->n_requests == 1 && zlgi_plan_use(plan, 0)->kind == ZLGI_USE_BOX)
-        return touch(plan, 0, plan->touched, &plan->n_objects, err);
-    zlgi_buf records;
-    zlgi_buf_init(&records, alloc);
-    zlg_status status = make_records(plan, &records, err);
-    zlgi_buf_reset(&records);
-    return status;
+    zlgi_use_kind kind = plan->n_requests ? zlgi_plan_use(plan, 0)->kind : ZLGI_USE_BOX;
+    if (plan->n_requests != 1 || kind == ZLGI_USE_POINTS)
+        return make_records(plan, err);
+    ZLGI_TRY(touch(plan, 0, plan->touched, &plan->n_objects, err));
+    return kind == ZLGI_USE_MASK ? choose_objects(plan, err) : ZLG_OK;
 }
 
 zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
@@ -234,12 +256,14 @@ zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
     zlgi_arena_init(&plan->arena, alloc);
     plan->requests = requests;
     plan->n_requests = n;
-    return fill_plan(plan, alloc, err);
+    zlgi_buf_init(&plan->record_buf, alloc);
+    return fill_plan(plan, err);
 }
 
 void zlgi_plan_reset(zlgi_plan *plan)
 {
     zlgi_arena_reset(&plan->arena);
+    zlgi_buf_reset(&plan->record_buf);
 }
 
 void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out)
@@ -261,6 +285,7 @@ void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out)
             object /= (uint64_t)grid->axis[i].n_chunks;
         }
     } else {
+        k = plan->chosen ? plan->chosen[k] : k;
         touched_coordinates(plan->touched, grid->rank, k, out->coordinates);
     }
     for (int i = 0; i < grid->rank; i++) {

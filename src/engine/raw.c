@@ -1,11 +1,10 @@
 /*
  * raw.c: uncompressed units by range. A selection is halved along its widest axis until
  * a half lies so close together that one read is cheaper than two; what lies in the
- * caller's memory as it lies in the object is read there directly, however large.
+ * caller's memory as it lies in the object is read there directly, however large. Points
+ * are sorted and joined, and so is what a mask selects here and there.
  */
 #include "engine/raw.h"
-
-#include <stdlib.h>
 
 typedef struct raw_reader {
     zlgi_worker *worker;
@@ -13,9 +12,12 @@ typedef struct raw_reader {
     const zlgi_chain *chain;
     const ptrdiff_t *strides;
     const zlgi_range *range;
-    zlgi_buf *buf;
+    zlgi_buf *buf, *sorted;
     zlg_error *err;
 } raw_reader;
+
+/* Elements of a mask that are sorted at a time. */
+enum { MASK_POINTS = 8192 };
 
 static int64_t first_of(const zlgi_use_axis *axis)
 {
@@ -136,25 +138,20 @@ typedef struct raw_point {
     int64_t id;
 } raw_point;
 
-static int compare_offsets(const void *a, const void *b)
+static inline bool offset_is_less(const raw_point *a, const raw_point *b,
+                                  const void *context)
 {
-    const raw_point *x = a, *y = b;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    (void)context;
+    return a->offset != b->offset ? a->offset < b->offset : a->id < b->id;
 }
+ZLGI_SORT(sort_points, raw_point, offset_is_less)
 
-static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf *sorted)
+/* n elements, wherever they lie: element `id` goes to memory + id * stride. */
+static zlg_status read_elements(raw_reader *reader, raw_point *points, size_t n,
+                                uint8_t *memory, ptrdiff_t stride)
 {
-    size_t item = reader->source->item, n = (size_t)use->n_points;
-    ZLGI_TRY(zlgi_buf_reserve(sorted, n * sizeof(raw_point), false, reader->err));
-    raw_point *points = (raw_point *)(void *)sorted->data;
-    for (size_t i = 0; i < n; i++) {
-        points[i] = (raw_point){.id = use->ids[i]};
-        for (int k = 0; k < use->rank; k++)
-            points[i].offset +=
-                (uint64_t)(use->axis[k].list[use->ids[i]] - use->axis[k].base) *
-                (uint64_t)reader->strides[k];
-    }
-    qsort(points, n, sizeof *points, compare_offsets);
+    size_t item = reader->source->item;
+    sort_points(points, n, NULL);
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t first = points[i].offset, last = first;
         for (end = i + 1; end < n && points[end].offset - last <= ZLGI_GAP_BYTES &&
@@ -172,13 +169,83 @@ static zlg_status read_points(raw_reader *reader, const zlgi_use *use, zlgi_buf 
                             (size_t)(last - first) + item, reader->buf, &bytes,
                             reader->err));
         for (size_t k = i; k < end; k++) {
-            uint8_t *to = use->memory + points[k].id * use->point_stride;
+            uint8_t *to = memory + points[k].id * stride;
             memcpy(to, bytes + (points[k].offset - first), item);
             zlgi_unit_finish(reader->chain, reader->source, to, item);
         }
     }
     reader->worker->n_done += n * item;
     return ZLG_OK;
+}
+
+static zlg_status read_points(raw_reader *reader, const zlgi_use *use)
+{
+    size_t n = (size_t)use->n_points;
+    ZLGI_TRY(zlgi_buf_reserve(reader->sorted, n * sizeof(raw_point), false, reader->err));
+    raw_point *points = (raw_point *)(void *)reader->sorted->data;
+    for (size_t i = 0; i < n; i++) {
+        points[i] = (raw_point){.id = use->ids[i]};
+        for (int k = 0; k < use->rank; k++)
+            points[i].offset +=
+                (uint64_t)(use->axis[k].list[use->ids[i]] - use->axis[k].base) *
+                (uint64_t)reader->strides[k];
+    }
+    return read_elements(reader, points, n, use->memory, use->point_stride);
+}
+
+/* ------------------------------------------------------------------ masks */
+
+static void add_run(void *context, int64_t k, int64_t n, ptrdiff_t offset, ptrdiff_t step)
+{
+    raw_point **next = context;
+    for (int64_t i = 0; i < n; i++)
+        *(*next)++ = (raw_point){.offset = (uint64_t)(offset + i * step), .id = k + i};
+}
+
+/* Halved like a box, until what is left is wanted close together, or few elements are. */
+static zlg_status read_mask(raw_reader *reader, zlgi_use *use)
+{
+    uint64_t first, span, all, item = reader->source->item, n = MASK_POINTS;
+    int widest;
+    ZLGI_TRY(zlgi_worker_check(reader->worker));
+    if (!zlgi_mask_any(use))
+        return ZLG_OK;
+    measure(reader, use, &first, &span, &all, &widest);
+    if (span <= ZLGI_RUN_BYTES || widest < 0)
+        n = (uint64_t)zlgi_mask_count(use);
+    bool close = span <= ZLGI_RUN_BYTES && span <= 2 * n * item + ZLGI_GAP_BYTES;
+    if (widest < 0 || close) {
+        if (reader->worker->trace)
+            return zlgi_trace_add(reader->worker->trace, reader->range->offset + first,
+                                  span, 1, reader->err);
+        reader->worker->n_done += n * item;
+        return read_span(reader, use, first, span);
+    }
+    if (n < MASK_POINTS) {
+        ZLGI_TRY(
+            zlgi_buf_reserve(reader->sorted, n * sizeof(raw_point), false, reader->err));
+        raw_point *points = (raw_point *)(void *)reader->sorted->data, *next = points;
+        zlgi_mask_runs(use, reader->strides, add_run, &next);
+        return read_elements(reader, points, n, use->mask->memory, use->mask->stride);
+    }
+    zlgi_use low, high;
+    memcpy(&low, use, zlgi_use_bytes(use->rank));
+    memcpy(&high, use, zlgi_use_bytes(use->rank));
+    split(&low, &high, widest);
+    ZLGI_TRY(read_mask(reader, &low));
+    return read_mask(reader, &high);
+}
+
+static zlg_status read_any(raw_reader *reader, zlgi_use *use)
+{
+    switch (use->kind) {
+    case ZLGI_USE_POINTS:
+        return read_points(reader, use);
+    case ZLGI_USE_MASK:
+        return read_mask(reader, use);
+    default:
+        return read_use(reader, use);
+    }
 }
 
 zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
@@ -197,13 +264,10 @@ zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
                          .range = range,
                          .err = err};
     reader.buf = zlgi_scratch_push(worker->scratch);
-    zlgi_buf *sorted = zlgi_scratch_push(worker->scratch);
+    reader.sorted = zlgi_scratch_push(worker->scratch);
     zlg_status status = ZLG_OK;
-    for (size_t i = 0; i < uses->n && status == ZLG_OK; i++) {
-        zlgi_use *use = zlgi_uses_at(uses, i);
-        status = use->kind == ZLGI_USE_POINTS ? read_points(&reader, use, sorted)
-                                              : read_use(&reader, use);
-    }
+    for (size_t i = 0; i < uses->n && status == ZLG_OK; i++)
+        status = read_any(&reader, zlgi_uses_at(uses, i));
     worker->stats.n_chunks++;
     if (uses->n == 1 && zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides))
         worker->stats.n_chunks_direct++;

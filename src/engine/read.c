@@ -4,8 +4,6 @@
  */
 #include "engine/job.h"
 
-#include <stdlib.h>
-
 zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err)
 {
     size_t step = zlgi_use_bytes(uses->rank);
@@ -49,7 +47,7 @@ typedef struct task {
     zlgi_planned planned;
     char key[ZLGI_PATH_MAX];
     zlgi_range range;
-    int i_block;
+    int i_block, n_blocks;
 } task;
 
 /* Size and version are asked for only where they are needed: it is one more request. */
@@ -110,17 +108,11 @@ static zlg_status missing(task *t, const zlgi_uses *uses, zlg_error *err)
     return ZLG_OK;
 }
 
-/* Block i of n of a length. */
-static int64_t block_start(int64_t length, int i, int n)
-{
-    return length / n * i + length % n * i / n;
-}
-
 /* Block i of n of what is wanted of a raw object: a slab along its first axis that is long
  * enough, else along the last. */
 static void cut_slab(const task *t, const zlgi_use *use, int64_t *start, int64_t *shape)
 {
-    int n_blocks = t->worker->job->n_blocks, axis = 0;
+    int n_blocks = t->n_blocks, axis = 0;
     while (axis < use->rank - 1 && use->axis[axis].count < n_blocks)
         axis++;
     const zlgi_use_axis *a = &use->axis[axis];
@@ -129,9 +121,10 @@ static void cut_slab(const task *t, const zlgi_use *use, int64_t *start, int64_t
         a->list ? a->list[a->count - 1] - a->base : a->start + (a->count - 1) * a->step;
     memset(start, 0, (size_t)use->rank * sizeof *start);
     memcpy(shape, t->planned.shape, (size_t)use->rank * sizeof *shape);
-    start[axis] = first + block_start(last - first + 1, t->i_block, n_blocks);
+    uint64_t length = (uint64_t)(last - first) + 1;
+    start[axis] = first + (int64_t)zlgi_part(length, t->i_block, n_blocks);
     shape[axis] =
-        first + block_start(last - first + 1, t->i_block + 1, n_blocks) - start[axis];
+        first + (int64_t)zlgi_part(length, t->i_block + 1, n_blocks) - start[axis];
 }
 
 static zlg_status read_raw_block(task *t, const zlgi_uses *uses, zlg_error *err)
@@ -161,11 +154,10 @@ static zlg_status read_open(task *t, const zlgi_uses *uses, zlgi_block *index,
                             zlg_error *err)
 {
     const zlgi_level *level = t->source->level;
-    int n_blocks = t->worker->job->n_blocks;
     if (level->sharding)
         return zlgi_shard_read(t->worker, t->source, level, t->planned.shape, &t->range,
-                               uses, index, t->i_block, n_blocks, err);
-    if (n_blocks > 1)
+                               uses, index, t->i_block, t->n_blocks, err);
+    if (t->n_blocks > 1)
         return read_raw_block(t, uses, err);
     return zlgi_unit_read(t->worker, t->source, level, t->planned.shape, &t->range, uses,
                           err);
@@ -210,16 +202,19 @@ static zlg_status read_task(task *t, zlgi_uses *uses, zlg_error *err)
     t->range = (zlgi_range){
         .store = t->source->store, .key = t->key, .hash = zlgi_cache_hash(t->key)};
     ZLGI_TRY(zlgi_object_uses(&worker->job->plan, &t->planned, uses, err));
-    return worker->job->n_blocks > 1 ? read_shared(t, uses, err) : read_alone(t, uses, err);
+    return t->n_blocks > 1 ? read_shared(t, uses, err) : read_alone(t, uses, err);
 }
 
 static void run_read(zlgi_worker *worker, uint64_t object, int i_block)
 {
     task t;
     t.worker = worker;
-    t.i_block = i_block;
     zlgi_plan_object(&worker->job->plan, object, &t.planned);
     t.source = t.planned.source;
+    t.i_block = i_block;
+    t.n_blocks = zlgi_job_cuts(worker->job, t.source) ? worker->job->n_blocks : 1;
+    if (i_block >= t.n_blocks)
+        return;
     /* The first piece of the task: inner chunks are numbered, and the blocks of a raw
      * object stand for them. */
     uint64_t piece = t.source->level->sharding ? 0 : (uint64_t)i_block;
@@ -249,10 +244,12 @@ static zlg_status make_shared(zlgi_job *job, zlg_error *err)
 
 static void close_shared(zlgi_job *job)
 {
-    zlg_store *store = job->plan.requests[0].source->store;
     for (uint64_t i = 0; job->shared && i < job->plan.n_objects; i++) {
         zlgi_shared *shared = &job->shared[i];
         if (shared->opened && shared->status == ZLG_OK) {
+            zlgi_planned planned;
+            zlgi_plan_object(&job->plan, i, &planned);
+            zlg_store *store = planned.source->store;
             zlgi_block_unref(job->engine->index_cache, shared->index);
             store->class->release(store, &shared->object);
         }

@@ -8,7 +8,6 @@
 #include "engine/job.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Part of a use that falls in one inner chunk. */
 typedef struct entry {
@@ -39,9 +38,10 @@ typedef struct shard_reader {
     zlgi_buf *entries;
     zlgi_buf *run;                      /* bytes of a run */
     zlgi_uses piece_uses;               /* uses of the piece at hand */
-    zlgi_touched touched[ZLG_MAX_RANK]; /* a single orthogonal use: no entries */
+    zlgi_touched touched[ZLG_MAX_RANK]; /* a single box or mask: no entries */
     bool single;
-    piece *pieces; /* RING_PIECES of them */
+    uint64_t low, high; /* the block at hand: touched[low .. high - 1], or inner chunks */
+    piece *pieces;      /* RING_PIECES of them */
     zlg_error *err;
     uint64_t failed; /* nested: the lowest inner chunk that failed; UINT64_MAX: none */
     zlg_error failure;
@@ -146,60 +146,43 @@ static uint64_t chunk_ordinal(const zlgi_grid *grid, const int64_t *coordinates)
     return n;
 }
 
-static int compare_entries(const void *a, const void *b)
+static inline bool entry_is_less(const entry *a, const entry *b, const void *context)
 {
-    const entry *x = a, *y = b;
-    if (x->chunk != y->chunk)
-        return x->chunk < y->chunk ? -1 : 1;
-    return x->use < y->use ? -1 : x->use > y->use;
+    (void)context;
+    return a->chunk != b->chunk ? a->chunk < b->chunk : a->use < b->use;
 }
-
-typedef struct id_key {
-    uint64_t chunk;
-    int64_t id;
-} id_key;
-
-static int compare_ids(const void *a, const void *b)
-{
-    const id_key *x = a, *y = b;
-    if (x->chunk != y->chunk)
-        return x->chunk < y->chunk ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
+ZLGI_SORT(sort_entries, entry, entry_is_less)
 
 static zlg_status add_entry(shard_reader *reader, entry e)
 {
     return zlgi_buf_append(reader->entries, &e, sizeof e, reader->err);
 }
 
-/* The ids of a use sorted by inner chunk: appended to reader->ids, one entry a chunk. */
-static zlg_status add_points(shard_reader *reader, uint32_t i_use, zlgi_buf *sort)
+/* The ids of a use by inner chunk: appended to reader->ids, one entry a chunk. */
+static zlg_status add_points(shard_reader *reader, uint32_t i_use)
 {
     const zlgi_use *use = zlgi_uses_at(reader->uses, i_use);
-    size_t n = (size_t)use->n_points, base = reader->ids->n / sizeof(int64_t);
-    ZLGI_TRY(zlgi_buf_reserve(sort, n * sizeof(id_key), false, reader->err));
-    id_key *keys = (id_key *)(void *)sort->data;
-    for (size_t i = 0; i < n; i++) {
-        int64_t at[ZLG_MAX_RANK];
-        for (int a = 0; a < use->rank; a++)
-            at[a] = (use->axis[a].list[use->ids[i]] - use->axis[a].base) /
-                    reader->grid.axis[a].chunk;
-        keys[i] = (id_key){.chunk = chunk_ordinal(&reader->grid, at), .id = use->ids[i]};
+    zlgi_buf *ids = reader->ids, *entries = reader->entries;
+    size_t room = zlgi_points_room(use, &reader->grid, reader->low, reader->high);
+    ZLGI_TRY(zlgi_buf_reserve(ids, ids->n + room * sizeof(int64_t), true, reader->err));
+    zlgi_points points;
+    zlgi_points_sort(use, &reader->grid, reader->low, reader->high,
+                     (int64_t *)(void *)(ids->data + ids->n), &points);
+    if (reader->uses->n == 1) /* there will be no others */
+        ZLGI_TRY(
+            zlgi_buf_reserve(entries, points.n_boxes * sizeof(entry), false, reader->err));
+    entry e = {.use = i_use};
+    size_t first, n;
+    while (zlgi_points_next(&points, &e.chunk, &first, &n)) {
+        e.first_id = (int64_t)(ids->n / sizeof(int64_t) + first);
+        e.n_ids = (int64_t)n;
+        ZLGI_TRY(add_entry(reader, e));
     }
-    qsort(keys, n, sizeof *keys, compare_ids);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && keys[end].chunk == keys[i].chunk; end++)
-            ZLGI_TRY(zlgi_buf_append(reader->ids, &keys[end].id, sizeof keys[end].id,
-                                     reader->err));
-        ZLGI_TRY(add_entry(reader, (entry){.chunk = keys[i].chunk,
-                                           .use = i_use,
-                                           .first_id = (int64_t)(base + i),
-                                           .n_ids = (int64_t)(end - i)}));
-    }
+    ids->n += points.n * sizeof(int64_t);
     return ZLG_OK;
 }
 
-/* The touched chunks of an orthogonal use; lists need tables, which stay on the scratch of
+/* The touched chunks of a box or a mask; lists need tables, which stay on the scratch of
  * the caller. Returns how many chunks. */
 static zlg_status touch(shard_reader *reader, const zlgi_use *use, zlgi_buf *tables,
                         zlgi_touched *out, uint64_t *out_n)
@@ -230,14 +213,36 @@ static uint64_t touched_chunk(const shard_reader *reader, const zlgi_touched *to
     return chunk_ordinal(&reader->grid, at);
 }
 
+static void chunk_start(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
+{
+    chunk_coordinates(grid, chunk, out);
+    for (int i = 0; i < grid->rank; i++)
+        out[i] *= grid->axis[i].chunk;
+}
+
+/* Of a mask: whether it selects something in an inner chunk. */
+static bool is_wanted(const shard_reader *reader, uint32_t i_use, uint64_t chunk)
+{
+    const zlgi_use *use = zlgi_uses_at(reader->uses, i_use);
+    int64_t start[ZLG_MAX_RANK];
+    if (use->kind != ZLGI_USE_MASK)
+        return true;
+    zlgi_use cut;
+    chunk_start(&reader->grid, chunk, start);
+    return zlgi_use_cut(use, start, reader->level->sharding->chunk_shape, &cut);
+}
+
 static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables)
 {
     zlgi_touched touched[ZLG_MAX_RANK];
     uint64_t n;
     ZLGI_TRY(touch(reader, zlgi_uses_at(reader->uses, i_use), tables, touched, &n));
-    for (uint64_t k = 0; k < n; k++)
-        ZLGI_TRY(add_entry(
-            reader, (entry){.chunk = touched_chunk(reader, touched, k), .use = i_use}));
+    for (uint64_t k = 0; k < n; k++) {
+        entry e = {.chunk = touched_chunk(reader, touched, k), .use = i_use};
+        if (e.chunk >= reader->low && e.chunk < reader->high &&
+            is_wanted(reader, i_use, e.chunk))
+            ZLGI_TRY(add_entry(reader, e));
+    }
     return ZLG_OK;
 }
 
@@ -245,12 +250,11 @@ static zlg_status make_entries(shard_reader *reader, zlgi_buf *work)
 {
     for (uint32_t i = 0; i < reader->uses->n; i++) {
         bool points = zlgi_uses_at(reader->uses, i)->kind == ZLGI_USE_POINTS;
-        ZLGI_TRY(points ? add_points(reader, i, work) : add_box(reader, i, work));
+        ZLGI_TRY(points ? add_points(reader, i) : add_box(reader, i, work));
     }
     entry *entries = (entry *)(void *)reader->entries->data;
     if (reader->uses->n > 1)
-        qsort(entries, reader->entries->n / sizeof *entries, sizeof *entries,
-              compare_entries);
+        sort_entries(entries, reader->entries->n / sizeof *entries, NULL);
     return ZLG_OK;
 }
 
@@ -279,9 +283,7 @@ static zlg_status add_piece_use(shard_reader *reader, const entry *e, const int6
 static zlg_status set_piece_uses(shard_reader *reader, const piece *p)
 {
     int64_t start[ZLG_MAX_RANK];
-    chunk_coordinates(&reader->grid, p->chunk, start);
-    for (int i = 0; i < reader->grid.rank; i++)
-        start[i] *= reader->grid.axis[i].chunk;
+    chunk_start(&reader->grid, p->chunk, start);
     reader->piece_uses.n = 0;
     if (reader->single)
         return add_piece_use(reader, &(entry){.use = 0}, start);
@@ -389,22 +391,17 @@ static zlg_status read_run(shard_reader *reader, const piece *pieces, size_t n)
     return ZLG_OK;
 }
 
-static int compare_pieces(const void *a, const void *b)
+static inline bool piece_is_less(const piece *a, const piece *b, const void *context)
 {
-    const piece *x = a, *y = b;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->chunk < y->chunk ? -1 : x->chunk > y->chunk;
+    (void)context;
+    return a->offset != b->offset ? a->offset < b->offset : a->chunk < b->chunk;
 }
+ZLGI_SORT(sort_pieces, piece, piece_is_less)
 
 static zlg_status read_ring(shard_reader *reader, size_t n)
 {
     piece *pieces = reader->pieces;
-    bool sorted = true;
-    for (size_t i = 1; i < n && sorted; i++)
-        sorted = pieces[i - 1].offset <= pieces[i].offset;
-    if (!sorted)
-        qsort(pieces, n, sizeof *pieces, compare_pieces);
+    sort_pieces(pieces, n, NULL);
     for (size_t i = 0, next; i < n; i = next) {
         uint64_t first = pieces[i].offset, end = first + pieces[i].n_bytes;
         for (next = i + 1; next < n; next++) {
@@ -444,25 +441,48 @@ static zlg_status take_piece(shard_reader *reader, piece p, size_t *n_ring)
     return read_ring(reader, n);
 }
 
-static zlg_status read_pieces(shard_reader *reader, uint64_t n_touched, int i_block,
-                              int n_blocks)
+static zlg_status read_touched(shard_reader *reader)
 {
     size_t n_ring = 0;
-    uint64_t low = n_touched * (uint64_t)i_block / (uint64_t)n_blocks;
-    uint64_t high = n_touched * (uint64_t)(i_block + 1) / (uint64_t)n_blocks;
-    const entry *entries = (const entry *)(const void *)reader->entries->data;
-    for (uint64_t k = low; reader->single && k < high; k++) {
+    for (uint64_t k = reader->low; k < reader->high; k++) {
         piece p = {.chunk = touched_chunk(reader, reader->touched, k)};
-        ZLGI_TRY(take_piece(reader, p, &n_ring));
+        if (is_wanted(reader, 0, p.chunk))
+            ZLGI_TRY(take_piece(reader, p, &n_ring));
     }
-    size_t n_entries = reader->entries->n / sizeof *entries; /* never cut into blocks */
-    for (size_t i = 0, end; !reader->single && i < n_entries; i = end) {
+    return read_ring(reader, n_ring);
+}
+
+static zlg_status read_entries(shard_reader *reader)
+{
+    const entry *entries = (const entry *)(const void *)reader->entries->data;
+    size_t n_ring = 0, n_entries = reader->entries->n / sizeof *entries;
+    for (size_t i = 0, end; i < n_entries; i = end) {
         for (end = i + 1; end < n_entries && entries[end].chunk == entries[i].chunk;)
             end++;
         piece p = {.chunk = entries[i].chunk, .first_entry = i, .n_entries = end - i};
         ZLGI_TRY(take_piece(reader, p, &n_ring));
     }
     return read_ring(reader, n_ring);
+}
+
+/* Block i_block of n_blocks: of the chunks that a single box touches, or of the numbers of
+ * all inner chunks. */
+static zlg_status read_block(shard_reader *reader, zlgi_buf *work, int i_block,
+                             int n_blocks)
+{
+    const zlgi_use *use = zlgi_uses_at(reader->uses, 0);
+    uint64_t n = reader->box->n_chunks;
+    reader->single = reader->uses->n == 1 && use->kind != ZLGI_USE_POINTS;
+    if (reader->single)
+        ZLGI_TRY(touch(reader, use, work, reader->touched, &n));
+    reader->low = zlgi_part(n, i_block, n_blocks);
+    reader->high = zlgi_part(n, i_block + 1, n_blocks);
+    if (reader->low == reader->high)
+        return ZLG_OK;
+    if (reader->single)
+        return read_touched(reader);
+    ZLGI_TRY(make_entries(reader, work));
+    return read_entries(reader);
 }
 
 /* ------------------------------------------------------------------ shard */
@@ -513,16 +533,10 @@ static zlg_status read_inner(shard_reader *reader, zlgi_block *given, int i_bloc
     reader->run = zlgi_scratch_push(worker->scratch);
     reader->piece_uses =
         (zlgi_uses){.buf = zlgi_scratch_push(worker->scratch), .rank = reader->grid.rank};
-    uint64_t n_touched = 0;
     zlgi_block *block = given;
     zlg_status status = take_index(reader, ring, &block);
-    const zlgi_use *use = reader->uses->n ? zlgi_uses_at(reader->uses, 0) : NULL;
-    reader->single = reader->uses->n == 1 && use->kind == ZLGI_USE_BOX;
-    if (status == ZLG_OK)
-        status = reader->single ? touch(reader, use, work, reader->touched, &n_touched)
-                                : make_entries(reader, work);
-    if (status == ZLG_OK)
-        status = read_pieces(reader, n_touched, i_block, n_blocks);
+    if (status == ZLG_OK && reader->uses->n > 0)
+        status = read_block(reader, work, i_block, n_blocks);
     if (!given)
         zlgi_block_unref(worker->job->engine->index_cache, block);
     for (int i = 0; i < 6; i++)

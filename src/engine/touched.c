@@ -11,7 +11,7 @@ typedef struct entry {
 
 static bool is_single(const zlgi_touched_map *map)
 {
-    return map->uses->n == 1 && zlgi_uses_at(map->uses, 0)->kind == ZLGI_USE_BOX;
+    return map->uses->n == 1 && zlgi_uses_at(map->uses, 0)->kind != ZLGI_USE_POINTS;
 }
 
 static zlg_status add(zlgi_touched_map *map, uint64_t chunk, entry e, zlg_error *err)
@@ -32,15 +32,31 @@ static zlg_status mark_points(zlgi_touched_map *map, uint32_t i_use, zlg_error *
 {
     const zlgi_use *use = zlgi_uses_at(map->uses, i_use);
     for (int64_t i = 0; i < use->n_points; i++) {
+        int64_t id = use->ids ? use->ids[i] : i;
         uint64_t chunk = 0;
         for (int a = 0; a < use->rank; a++) {
             const zlgi_grid_axis *axis = &map->grid->axis[a];
-            int64_t at = use->axis[a].list[use->ids[i]] - use->axis[a].base;
+            int64_t at = use->axis[a].list[id] - use->axis[a].base;
             chunk = chunk * (uint64_t)axis->n_chunks + (uint64_t)(at / axis->chunk);
         }
-        ZLGI_TRY(add(map, chunk, (entry){.id = use->ids[i], .use = i_use}, err));
+        ZLGI_TRY(add(map, chunk, (entry){.id = id, .use = i_use}, err));
     }
     return ZLG_OK;
+}
+
+/* Of a mask: whether it selects something in an inner chunk. */
+static bool is_wanted(const zlgi_touched_map *map, const zlgi_use *use,
+                      const int64_t *coordinates)
+{
+    int64_t start[ZLG_MAX_RANK], shape[ZLG_MAX_RANK];
+    zlgi_use cut;
+    if (use->kind != ZLGI_USE_MASK)
+        return true;
+    for (int i = 0; i < use->rank; i++) {
+        shape[i] = map->grid->axis[i].chunk;
+        start[i] = coordinates[i] * shape[i];
+    }
+    return zlgi_use_cut(use, start, shape, &cut);
 }
 
 static zlg_status mark_box(zlgi_touched_map *map, uint32_t i_use, zlg_error *err)
@@ -58,13 +74,16 @@ static zlg_status mark_box(zlgi_touched_map *map, uint32_t i_use, zlg_error *err
         used += zlgi_touched_room(&use->axis[i], &map->grid->axis[i]);
     }
     for (int axis = 0; axis >= 0;) {
+        int64_t at[ZLG_MAX_RANK];
         uint64_t chunk = 0;
-        for (int i = 0; i < use->rank; i++)
-            chunk = chunk * (uint64_t)map->grid->axis[i].n_chunks +
-                    (uint64_t)zlgi_touched_at(&touched[i], k[i]);
-        if (is_single(map))
+        for (int i = 0; i < use->rank; i++) {
+            at[i] = zlgi_touched_at(&touched[i], k[i]);
+            chunk = chunk * (uint64_t)map->grid->axis[i].n_chunks + (uint64_t)at[i];
+        }
+        bool wanted = is_wanted(map, use, at);
+        if (wanted && is_single(map))
             map->touch[chunk].first = 1;
-        else
+        else if (wanted)
             ZLGI_TRY(add(map, chunk, (entry){.use = i_use}, err));
         for (axis = use->rank - 1; axis >= 0 && ++k[axis] == touched[axis].n; axis--)
             k[axis] = 0;

@@ -4,7 +4,7 @@
  *
  * Ready means: every position checked, ranges rising (a falling one walks its memory
  * backwards instead), lists sorted with the place of each entry beside it, lists that are
- * arithmetic turned into ranges, masks into points, blocks into ranges.
+ * arithmetic turned into ranges, and blocks too; masks counted.
  */
 #include "grid/grid.h"
 
@@ -79,14 +79,6 @@ static zlg_status get_axis(const zlgi_grid *grid, const zlg_selection *selection
     return check_range(out, i, grid->axis[i].length, err);
 }
 
-static int64_t mask_count(const uint8_t *mask, int64_t n)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++)
-        count += mask[i] != 0;
-    return count;
-}
-
 static zlg_status mask_elements(const zlgi_grid *grid, int64_t *out, zlg_error *err)
 {
     int64_t shape[ZLG_MAX_RANK];
@@ -126,7 +118,7 @@ zlg_status zlgi_selection_shape(const zlgi_grid *grid, const zlg_selection *sele
         int64_t n;
         ZLGI_TRY(mask_elements(grid, &n, err));
         *out_rank = 1;
-        out_shape[0] = mask_count(selection->mask, n);
+        out_shape[0] = zlgi_count_set(selection->mask, n);
         return ZLG_OK;
     }
     }
@@ -223,18 +215,12 @@ static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i
     return ZLG_OK;
 }
 
-static zlg_status make_points(zlgi_arena *arena, const zlgi_grid *grid,
-                              const int64_t *const *coordinates, int64_t n_points,
-                              zlgi_use *out, zlg_error *err)
+static zlg_status make_points(const zlgi_grid *grid, const int64_t *const *coordinates,
+                              int64_t n_points, zlgi_use *out, zlg_error *err)
 {
     out->kind = ZLGI_USE_POINTS;
     out->n_points = n_points;
-    int64_t *ids = zlgi_arena_get(arena, (size_t)n_points * sizeof *ids + 1);
-    if (!ids)
-        return zlgi_no_memory(err, (size_t)n_points * sizeof *ids);
-    for (int64_t i = 0; i < n_points; i++)
-        ids[i] = i;
-    out->ids = ids;
+    out->ids = NULL;
     for (int k = 0; k < grid->rank; k++) {
         const int64_t *list = coordinates[k];
         for (int64_t i = 0; i < n_points; i++)
@@ -245,26 +231,28 @@ static zlg_status make_points(zlgi_arena *arena, const zlgi_grid *grid,
     return ZLG_OK;
 }
 
-static zlg_status make_mask(zlgi_arena *arena, const zlgi_grid *grid, const uint8_t *mask,
-                            int64_t n_points, zlgi_use *out, zlg_error *err)
+static zlg_status make_mask(zlgi_arena *arena, const zlgi_grid *grid, const uint8_t *bytes,
+                            ptrdiff_t stride, zlgi_use *out, zlg_error *err)
 {
-    int64_t *lists[ZLG_MAX_RANK];
-    for (int k = 0; k < grid->rank; k++) {
-        lists[k] = zlgi_arena_get(arena, (size_t)n_points * sizeof(int64_t) + 1);
-        if (!lists[k])
-            return zlgi_no_memory(err, (size_t)n_points * sizeof(int64_t));
+    int64_t n;
+    ZLGI_TRY(mask_elements(grid, &n, err));
+    zlgi_mask *mask = zlgi_arena_get(arena, sizeof *mask);
+    if (!mask)
+        return zlgi_no_memory(err, sizeof *mask);
+    ZLGI_TRY(zlgi_mask_make(arena, bytes, n, mask, err));
+    mask->memory = out->memory;
+    mask->stride = stride;
+    out->kind = ZLGI_USE_MASK;
+    out->mask = mask;
+    out->memory = (uint8_t *)(uintptr_t)bytes; /* only read */
+    ptrdiff_t step =
+        n > 0; /* an array without elements may have any lengths beside the 0 */
+    for (int k = grid->rank - 1; k >= 0; k--) {
+        int64_t length = grid->axis[k].length;
+        out->axis[k] = (zlgi_use_axis){.step = 1, .count = length, .stride = step};
+        step *= n > 0 ? length : 0;
     }
-    int64_t at[ZLG_MAX_RANK] = {0};
-    for (int64_t i = 0, n = 0; n < n_points; i++) {
-        if (mask[i]) {
-            for (int k = 0; k < grid->rank; k++)
-                lists[k][n] = at[k];
-            n++;
-        }
-        for (int k = grid->rank - 1; k >= 0 && ++at[k] == grid->axis[k].length; k--)
-            at[k] = 0;
-    }
-    return make_points(arena, grid, (const int64_t *const *)lists, n_points, out, err);
+    return ZLG_OK;
 }
 
 zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
@@ -297,11 +285,11 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
     /* Nothing is placed where there are no bytes, but addresses are counted from it. */
     out->memory = memory ? memory : (uint8_t *)out;
     out->kind = ZLGI_USE_BOX;
-    if (selection->kind == ZLG_POINTS || selection->kind == ZLG_MASK) {
+    if (selection->kind == ZLG_MASK)
+        return make_mask(arena, grid, selection->mask, step[0], out, err);
+    if (selection->kind == ZLG_POINTS) {
         out->point_stride = step[0];
-        if (selection->kind == ZLG_MASK)
-            return make_mask(arena, grid, selection->mask, shape[0], out, err);
-        return make_points(arena, grid, selection->coordinates, shape[0], out, err);
+        return make_points(grid, selection->coordinates, shape[0], out, err);
     }
     for (int i = 0; i < rank; i++) {
         zlg_axis axis = {0};
@@ -315,6 +303,8 @@ int64_t zlgi_use_count(const zlgi_use *use)
 {
     if (use->kind == ZLGI_USE_POINTS)
         return use->n_points;
+    if (use->kind == ZLGI_USE_MASK)
+        return zlgi_mask_count(use);
     int64_t n = 1;
     for (int i = 0; i < use->rank; i++)
         n *= use->axis[i].count;
@@ -436,7 +426,10 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
             return false;
         zlgi_use_settle(out, i);
     }
-    return true;
+    if (use->kind != ZLGI_USE_MASK)
+        return true;
+    out->mask = use->mask;
+    return zlgi_mask_any(out);
 }
 
 void zlgi_use_permute(zlgi_use *use, const int *order)

@@ -78,12 +78,17 @@ bool zlgi_key_read(const zlgi_key_encoding *encoding, int rank, const char *key,
  * (or comes from, for writes). Going down a level restricts and shifts it; a transpose
  * permutes its axes. It never owns memory.
  *
- * Orthogonal: per axis a rising range or a sorted list. Element k of the axis lies at
+ * Box: per axis a rising range or a sorted list. Element k of the axis lies at
  * start + k*step, or at list[k] - base; its memory is at k*stride from `memory`, or, for
  * a list, at place[k]*stride.
  *
- * Points: ids[0..n_points) name points; point p has coordinate list[p] - base on each
- * axis and lies at p*point_stride from memory.
+ * Points: ids[0..n_points) name points and rise; they are NULL, for all points, until
+ * zlgi_points_sort made them. Point p has coordinate list[p] - base on each axis and lies
+ * at p*point_stride from memory.
+ *
+ * Mask: a box with steps of 1 whose memory is the mask itself, one byte per element of the
+ * array in C order. Elements whose byte is not 0 are wanted; k of them lie in front of one
+ * that goes to mask->memory + k*mask->stride.
  */
 typedef struct zlgi_use_axis {
     int64_t start, step, count;
@@ -93,13 +98,20 @@ typedef struct zlgi_use_axis {
     ptrdiff_t stride;
 } zlgi_use_axis;
 
-typedef enum zlgi_use_kind { ZLGI_USE_BOX = 0, ZLGI_USE_POINTS } zlgi_use_kind;
+typedef enum zlgi_use_kind {
+    ZLGI_USE_BOX = 0,
+    ZLGI_USE_POINTS,
+    ZLGI_USE_MASK
+} zlgi_use_kind;
 
 typedef struct zlgi_use {
     int rank;
     zlgi_use_kind kind;
     uint8_t *memory;
-    const int64_t *ids; /* points */
+    union {
+        const int64_t *ids;           /* points */
+        const struct zlgi_mask *mask; /* mask */
+    };
     int64_t n_points;
     ptrdiff_t point_stride;
     const zlgi_swap *swap; /* writes: applied on the way into the unit; or NULL */
@@ -108,7 +120,7 @@ typedef struct zlgi_use {
 
 /*
  * A selection made ready: checked against the shape, ranges rising, lists sorted with
- * their places, masks and blocks rewritten. Owns its lists (arena).
+ * their places, blocks rewritten, masks counted. Owns its lists (arena).
  */
 zlg_status zlgi_selection_shape(const zlgi_grid *grid, const zlg_selection *selection,
                                 int *out_rank, int64_t *out_shape, zlg_error *err);
@@ -120,7 +132,7 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
 int64_t zlgi_use_count(const zlgi_use *use);
 
 /*
- * Which chunks of a grid axis an orthogonal axis touches, in rising order. Ranges on
+ * Which chunks of a grid axis an axis of a box touches, in rising order. Ranges on
  * regular grids are computed; lists and rectilinear grids need a table, for which the
  * caller brings room.
  */
@@ -143,8 +155,9 @@ static inline int64_t zlgi_touched_at(const zlgi_touched *touched, int64_t i)
         return (touched->start + i * touched->step) / touched->chunk;
     return touched->first + i;
 }
-/* Restricts an orthogonal use to a box of its space; false when nothing falls inside. The
- * result is in coordinates of the box. Bytes of a zlgi_use that are in use at a rank: */
+/* Restricts a use that is not one of points to a box of its space; false when nothing that
+ * is wanted falls inside. The result is in coordinates of the box. Bytes of a zlgi_use that
+ * are in use at a rank: */
 static inline size_t zlgi_use_bytes(int rank)
 {
     return offsetof(zlgi_use, axis) + (size_t)rank * sizeof(zlgi_use_axis);
@@ -164,6 +177,53 @@ bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shap
                   zlgi_use *out);
 /* Axis i of the result is axis order[i]. */
 void zlgi_use_permute(zlgi_use *use, const int *order);
+
+/* ------------------------------------------------------------------ points (points.c)
+ *
+ * The points of a use that lie in the boxes low .. high - 1 of a grid, low < high, box by
+ * box. Room for their ids is the caller's: 8 bytes for each of zlgi_points_room.
+ */
+typedef struct zlgi_points {
+    const zlgi_use *use;
+    const zlgi_grid *grid;
+    uint64_t low;
+    uint64_t *keys;
+    size_t n, next;
+    size_t n_boxes; /* those with points in them */
+    int n_id_bits;  /* packed: what a key says behind its box */
+    bool packed;
+} zlgi_points;
+size_t zlgi_points_room(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
+                        uint64_t high);
+void zlgi_points_sort(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
+                      uint64_t high, int64_t *ids, zlgi_points *out);
+/* The next box that has points: ids[*first .. *first + *n), rising. False at the end. The
+ * ids stand when their box was returned. */
+bool zlgi_points_next(zlgi_points *points, uint64_t *box, size_t *first, size_t *n);
+
+/* ------------------------------------------------------------------ masks (mask.c) */
+typedef struct zlgi_mask {
+    const uint8_t *bytes;  /* of the whole array */
+    const int64_t *counts; /* how many are set in front of each 2^shift-th byte */
+    int shift;
+    uint8_t *memory; /* of the result; set by the caller */
+    ptrdiff_t stride;
+} zlgi_mask;
+/* Counts the n bytes of a mask. The table of counts has at most 4 MiB. */
+zlg_status zlgi_mask_make(zlgi_arena *arena, const uint8_t *bytes, int64_t n,
+                          zlgi_mask *out, zlg_error *err);
+/* Bytes that are not 0. */
+int64_t zlgi_count_set(const uint8_t *bytes, int64_t n);
+/* Elements that a mask use wants, and whether there are any, which is found out sooner. */
+int64_t zlgi_mask_count(const zlgi_use *use);
+bool zlgi_mask_any(const zlgi_use *use);
+/* Calls each(context, k, n, offset, step) for every run of wanted elements along the axis
+ * on which the bytes of the mask are neighbours: n of them from number k of the result,
+ * which lie at offset, offset + step, ... of a unit with the given strides. */
+typedef void (*zlgi_run_fn)(void *context, int64_t k, int64_t n, ptrdiff_t offset,
+                            ptrdiff_t step);
+void zlgi_mask_runs(const zlgi_use *use, const ptrdiff_t *strides, zlgi_run_fn each,
+                    void *context);
 
 /* ------------------------------------------------------------------ copies (place.c)
  *

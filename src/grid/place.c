@@ -105,15 +105,14 @@ static void row_views(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to_
                       ptrdiff_t from_step, const void *context)
 {
     const view_copier *copier = context;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !*copier->failed; i++) {
         zlgi_view view;
         memcpy(&view, from + i * from_step, sizeof view);
         if (view.n > 0) {
             uint8_t *bytes = zlgi_arena_get(copier->arena, view.n);
-            if (!bytes) {
-                *copier->failed = true;
+            *copier->failed = !bytes;
+            if (!bytes)
                 return;
-            }
             memcpy(bytes, view.data, view.n);
             view.data = bytes;
         }
@@ -275,7 +274,7 @@ static void run_copy(copy *c, size_t item, const zlgi_swap *swap)
     run_loops(c, row, &element, contiguous);
 }
 
-/* The loops of an orthogonal use; `to_memory` tells which side is the unit. */
+/* The loops of a box; `to_memory` tells which side is the unit. */
 static void make_loops(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *strides,
                        bool to_memory, copy *c)
 {
@@ -306,44 +305,82 @@ static void make_loops(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t
     c->from = to_memory ? unit + start : use->memory;
 }
 
-static inline const uint8_t *point_in_unit(const zlgi_use *use, const uint8_t *unit,
-                                           const ptrdiff_t *strides, int64_t id)
+/* ------------------------------------------------------------------ gathers */
+
+/* Elements one by one, or in runs, in either direction. */
+typedef struct gather {
+    row_fn row;
+    const void *context;
+    uint8_t *memory, *unit;
+    ptrdiff_t stride; /* of memory */
+    bool to_memory;
+} gather;
+
+static void gather_run(void *context, int64_t k, int64_t n, ptrdiff_t offset,
+                       ptrdiff_t step)
 {
+    const gather *g = context;
+    uint8_t *memory = g->memory + k * g->stride;
+    if (g->to_memory)
+        g->row(memory, g->unit + offset, n, g->stride, step, g->context);
+    else
+        g->row(g->unit + offset, memory, n, step, g->stride, g->context);
+}
+
+static ptrdiff_t point_offset(const zlgi_use *use, const ptrdiff_t *strides, int64_t id)
+{
+    ptrdiff_t offset = 0;
     for (int k = 0; k < use->rank; k++)
-        unit += (use->axis[k].list[id] - use->axis[k].base) * strides[k];
-    return unit;
+        offset += (use->axis[k].list[id] - use->axis[k].base) * strides[k];
+    return offset;
+}
+
+/* Points or a mask; `to_memory` tells which side is the unit. */
+static void run_gather(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *strides,
+                       bool to_memory, row_fn row, const void *context)
+{
+    gather g = {.row = row,
+                .context = context,
+                .memory = use->memory,
+                .unit = (uint8_t *)(uintptr_t)unit,
+                .stride = use->point_stride,
+                .to_memory = to_memory};
+    if (use->kind == ZLGI_USE_MASK) {
+        g.memory = use->mask->memory;
+        g.stride = use->mask->stride;
+        zlgi_mask_runs(use, strides, gather_run, &g);
+        return;
+    }
+    for (int64_t i = 0; i < use->n_points; i++)
+        gather_run(&g, use->ids[i], 1, point_offset(use, strides, use->ids[i]), 0);
+}
+
+/* ------------------------------------------------------------------ both directions */
+
+static void copy_elements(const zlgi_use *use, const uint8_t *unit,
+                          const ptrdiff_t *strides, bool to_memory, size_t item,
+                          const zlgi_swap *swap)
+{
+    if (use->kind == ZLGI_USE_BOX) {
+        copy c;
+        make_loops(use, unit, strides, to_memory, &c);
+        run_copy(&c, item, swap);
+        return;
+    }
+    any_element element = {.item = item, .swap = swap && swap->width ? swap : NULL};
+    run_gather(use, unit, strides, to_memory, choose_row(item, swap), &element);
 }
 
 void zlgi_place(const zlgi_use *use, const uint8_t *unit, const ptrdiff_t *unit_strides,
                 size_t item, const zlgi_swap *swap)
 {
-    if (use->kind == ZLGI_USE_BOX) {
-        copy c;
-        make_loops(use, unit, unit_strides, true, &c);
-        run_copy(&c, item, swap);
-        return;
-    }
-    any_element element = {.item = item, .swap = swap && swap->width ? swap : NULL};
-    row_fn row = choose_row(item, swap);
-    for (int64_t i = 0; i < use->n_points; i++)
-        row(use->memory + use->ids[i] * use->point_stride,
-            point_in_unit(use, unit, unit_strides, use->ids[i]), 1, 0, 0, &element);
+    copy_elements(use, unit, unit_strides, true, item, swap);
 }
 
 void zlgi_gather(const zlgi_use *use, uint8_t *unit, const ptrdiff_t *unit_strides,
                  size_t item, const zlgi_swap *swap)
 {
-    if (use->kind == ZLGI_USE_BOX) {
-        copy c;
-        make_loops(use, unit, unit_strides, false, &c);
-        run_copy(&c, item, swap);
-        return;
-    }
-    any_element element = {.item = item, .swap = swap && swap->width ? swap : NULL};
-    row_fn row = choose_row(item, swap);
-    for (int64_t i = 0; i < use->n_points; i++)
-        row((uint8_t *)(uintptr_t)point_in_unit(use, unit, unit_strides, use->ids[i]),
-            use->memory + use->ids[i] * use->point_stride, 1, 0, 0, &element);
+    copy_elements(use, unit, unit_strides, false, item, swap);
 }
 
 bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
@@ -351,11 +388,8 @@ bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
 {
     bool failed = false;
     view_copier copier = {.arena = arena, .failed = &failed};
-    if (use->kind == ZLGI_USE_POINTS) {
-        for (int64_t i = 0; i < use->n_points && !failed; i++)
-            row_views(use->memory + use->ids[i] * use->point_stride,
-                      point_in_unit(use, unit, unit_strides, use->ids[i]), 1, 0, 0,
-                      &copier);
+    if (use->kind != ZLGI_USE_BOX) {
+        run_gather(use, unit, unit_strides, true, row_views, &copier);
         return !failed;
     }
     copy c;
@@ -388,12 +422,11 @@ void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item)
         same = value[i] == value[0];
     any_element element = {.item = item};
     row_fn row = same ? row_same_byte : choose_row(item, NULL);
-    if (use->kind == ZLGI_USE_POINTS) {
-        for (int64_t i = 0; i < use->n_points; i++)
-            row(use->memory + use->ids[i] * use->point_stride, value, 1, 0, 0, &element);
+    static const ptrdiff_t still[ZLG_MAX_RANK];
+    if (use->kind != ZLGI_USE_BOX) {
+        run_gather(use, value, still, true, row, &element);
         return;
     }
-    static const ptrdiff_t still[ZLG_MAX_RANK];
     copy c;
     make_loops(use, value, still, true, &c);
     c.from = value;

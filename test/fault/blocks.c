@@ -1,7 +1,7 @@
 /*
  * Label: engine
- * One uncompressed object that several threads read block by block: which failure is
- * reported, what is counted, and who works.
+ * One object that several threads read block by block, an uncompressed one or a shard:
+ * which failure is reported, what is counted, and who works.
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -140,6 +140,203 @@ static void test_the_first_block_that_fails_is_reported(void **state)
     close_fixture(&f);
 }
 
+/* ------------------------------------------------------------------ gathers */
+
+enum { SIDE = 256, INNER = 16, N_INNER = 256, N_POINTS = 3000, N_BOXES = 40 };
+
+/* Points and boxes of one shard, among them points everywhere but in the first row of inner
+ * chunks, of which only the last has some. */
+typedef struct gather {
+    fault_store *store;
+    zlg_ctx *ctx;
+    zlg_array *array, *plain; /* one shard; one chunk beside it */
+    uint8_t elements[SIDE][SIDE];
+    int64_t lists[2][N_POINTS];
+    zlg_axis axes[N_BOXES][2];
+    zlg_selection selections[N_BOXES + 1];
+    zlg_read reads[N_BOXES + 2];
+    uint8_t out[N_BOXES + 1][N_POINTS], rest[SIDE][SIDE];
+    bool wanted[N_INNER];
+} gather;
+
+static void want(gather *g, int64_t row, int64_t column)
+{
+    g->wanted[row / INNER * (SIDE / INNER) + column / INNER] = true;
+}
+
+static void choose(gather *g)
+{
+    uint64_t seed = 4;
+    static const int64_t *lists[2];
+    for (int k = 0; k < N_POINTS; k++) {
+        int64_t at[2] = {(int64_t)(test_random(&seed) % SIDE),
+                         (int64_t)(test_random(&seed) % SIDE)};
+        at[1] = at[0] < INNER ? SIDE - 1 - at[1] % INNER : at[1];
+        g->lists[0][k] = at[0];
+        g->lists[1][k] = at[1];
+        want(g, at[0], at[1]);
+    }
+    lists[0] = g->lists[0];
+    lists[1] = g->lists[1];
+    g->selections[N_BOXES] = (zlg_selection){
+        .kind = ZLG_POINTS, .rank = 2, .coordinates = lists, .n_points = N_POINTS};
+    for (int b = 0; b < N_BOXES; b++) {
+        for (int i = 0; i < 2; i++)
+            g->axes[b][i] = (zlg_axis){.start = 64 + (int64_t)(test_random(&seed) % 100),
+                                       .step = 1 + (int64_t)(test_random(&seed) % 3),
+                                       .count = 30};
+        g->selections[b] = (zlg_selection){.kind = ZLG_BOX, .rank = 2, .axes = g->axes[b]};
+        for (int k = 0; k < 30 * 30; k++)
+            want(g, g->axes[b][0].start + k / 30 * g->axes[b][0].step,
+                 g->axes[b][1].start + k % 30 * g->axes[b][1].step);
+    }
+    for (int b = 0; b <= N_BOXES; b++)
+        g->reads[b] = (zlg_read){.array = g->array,
+                                 .selection = &g->selections[b],
+                                 .target = {.data = g->out[b]}};
+    g->reads[N_BOXES + 1] = (zlg_read){.array = g->plain, .target = {.data = g->rest}};
+}
+
+/* ctx: of another, which is closed later; NULL: its own. */
+static gather *gather_open(zlg_ctx *ctx)
+{
+    gather *g = calloc(1, sizeof *g);
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    options.n_threads = 4;
+    options.index_cache = -1;
+    if (!ctx) {
+        MUST(zlg_ctx_new(&options, &g->ctx, err_));
+        ctx = g->ctx;
+    }
+    g->store = fault_store_open(ctx);
+    g->array =
+        put_array(&g->store->base, "a", "[256,256]", "\"uint8\"", REGULAR("[256,256]"), "0",
+                  "[" SHARD("[16,16]", "[" LITTLE "," ZSTD "]") "]");
+    g->plain = put_array(&g->store->base, "b", "[256,256]", "\"uint8\"",
+                         REGULAR("[256,256]"), "0", "[" LITTLE "," ZSTD "]");
+    for (int i = 0; i < SIDE * SIDE; i++)
+        g->elements[i / SIDE][i % SIDE] = (uint8_t)((uint32_t)i * 2654435761u >> 13);
+    MUST(zlg_array_write(g->array, NULL, g->elements, NULL, NULL, err_));
+    MUST(zlg_array_write(g->plain, NULL, g->elements, NULL, NULL, err_));
+    choose(g);
+    return g;
+}
+
+static void gather_close(gather *g)
+{
+    assert_int_equal(g->store->n_open, 0);
+    zlg_array_close(g->array);
+    zlg_array_close(g->plain);
+    zlg_store_close(&g->store->base);
+    zlg_ctx_close(g->ctx);
+    free(g);
+}
+
+static void check_gather(const gather *g)
+{
+    for (int k = 0; k < N_POINTS; k++)
+        assert_int_equal(g->out[N_BOXES][k], g->elements[g->lists[0][k]][g->lists[1][k]]);
+    for (int b = 0; b < N_BOXES; b++)
+        for (int k = 0; k < 30 * 30; k++) {
+            const zlg_axis *axes = g->axes[b];
+            assert_int_equal(g->out[b][k],
+                             g->elements[axes[0].start + k / 30 * axes[0].step]
+                                        [axes[1].start + k % 30 * axes[1].step]);
+        }
+    assert_memory_equal(g->rest, g->elements, sizeof g->rest);
+}
+
+/* However many read it, a shard is opened once, its index is read once, and each of its
+ * chunks is decoded once for all that want something of it. */
+static void test_blocks_of_a_batch(void **state)
+{
+    (void)state;
+    gather *g = gather_open(NULL);
+    uint64_t n_chunks = 1, n_bytes = 0;
+    for (int i = 0; i < N_INNER; i++)
+        n_chunks += g->wanted[i];
+    for (int n_threads = 1; n_threads <= 4; n_threads++)
+        for (int lends = 0; lends < 2; lends++) {
+            zlg_stats stats = {0};
+            zlg_call call = ZLG_CALL_INIT;
+            call.stats = &stats;
+            call.n_threads = n_threads;
+            g->store->lends = lends;
+            memset(g->out, 0, sizeof g->out);
+            memset(g->rest, 0, sizeof g->rest);
+            MUST(zlg_read_many(g->reads, N_BOXES + 2, &call, err_));
+            check_gather(g);
+            assert_int_equal(stats.n_objects, 2);
+            assert_int_equal(stats.n_opened, 2);
+            assert_int_equal(stats.n_chunks, n_chunks);
+            if (n_threads == 1 && !lends)
+                n_bytes = stats.n_bytes_read;
+            /* The gaps between blocks are not read; everything else is, once. */
+            assert_in_range(stats.n_bytes_read, lends ? 0 : n_bytes / 2,
+                            lends ? 0 : n_bytes);
+        }
+    gather_close(g);
+}
+
+/* Two stores, each with its own handles. */
+static void test_blocks_of_several_stores(void **state)
+{
+    (void)state;
+    gather *g = gather_open(NULL), *h = gather_open(g->ctx);
+    zlg_read reads[] = {g->reads[N_BOXES], h->reads[N_BOXES], g->reads[3], h->reads[7]};
+    zlg_stats stats = {0};
+    zlg_call call = ZLG_CALL_INIT;
+    call.stats = &stats;
+    MUST(zlg_read_many(reads, 4, &call, err_));
+    assert_int_equal(stats.n_opened, 2);
+    for (int k = 0; k < N_POINTS; k++) {
+        uint8_t expected = g->elements[g->lists[0][k]][g->lists[1][k]];
+        assert_int_equal(g->out[N_BOXES][k], expected);
+        assert_int_equal(h->out[N_BOXES][k], expected);
+    }
+    gather_close(h);
+    gather_close(g);
+}
+
+/* No chunk can be read: the first of those that are wanted is named. */
+static void test_the_first_chunk_of_a_gather_that_fails_is_reported(void **state)
+{
+    (void)state;
+    gather *g = gather_open(NULL);
+    g->store->bad_key = "a/c/0/0";
+    for (const fault_value *value = g->store->values; value != NULL; value = value->next)
+        if (strcmp(value->key, g->store->bad_key) == 0)
+            g->store->bad_to = value->n_bytes - N_INNER * 16 - 4; /* all but the index */
+    for (int i = 0; i < 20; i++) {
+        zlg_error err = {0};
+        assert_int_equal(zlg_read_many(&g->reads[N_BOXES], 2, NULL, &err), ZLG_IO);
+        if (!strstr(err.message, "inner chunk 0/15: the disk is on fire"))
+            fail_msg("%s", err.message);
+    }
+    g->store->bad_from = 0;
+    g->store->bad_to = UINT64_MAX;
+    zlg_error err = {0};
+    assert_int_equal(zlg_read_many(g->reads, N_BOXES + 2, NULL, &err), ZLG_IO);
+    gather_close(g);
+}
+
+/* A shard that is not there is asked for once, and all of it is the fill value. */
+static void test_blocks_of_a_missing_shard(void **state)
+{
+    (void)state;
+    gather *g = gather_open(NULL);
+    zlg_stats stats = {0};
+    zlg_call call = ZLG_CALL_INIT;
+    call.stats = &stats;
+    MUST(zlg_store_delete(&g->store->base, "a/c/0/0", err_));
+    memset(g->elements, 0, sizeof g->elements);
+    memset(g->out, 1, sizeof g->out);
+    MUST(zlg_read_many(g->reads, N_BOXES + 1, &call, err_));
+    check_gather(g);
+    assert_int_equal(stats.n_missing, 1);
+    gather_close(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +344,10 @@ int main(void)
         cmocka_unit_test(test_blocks_are_cut_from_the_selection),
         cmocka_unit_test(test_blocks_of_a_list),
         cmocka_unit_test(test_the_first_block_that_fails_is_reported),
+        cmocka_unit_test(test_blocks_of_a_batch),
+        cmocka_unit_test(test_blocks_of_several_stores),
+        cmocka_unit_test(test_the_first_chunk_of_a_gather_that_fails_is_reported),
+        cmocka_unit_test(test_blocks_of_a_missing_shard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
