@@ -32,6 +32,7 @@ zlg_call zlgi_patience_rest(const zlgi_patience *patience);
 typedef struct zlgi_turn {
     const zlg_store *store;
     const char *path;
+    pthread_t owner;
     struct zlgi_turn *next;
 } zlgi_turn;
 typedef struct zlgi_turns {
@@ -43,6 +44,7 @@ typedef struct zlgi_turns {
 } zlgi_turns;
 bool zlgi_turns_init(zlgi_turns *turns);
 void zlgi_turns_reset(zlgi_turns *turns);
+/* USAGE from a callback of a call that has the turn: it would wait for itself. */
 zlg_status zlgi_turn_take(zlgi_turns *turns, zlgi_turn *turn, zlgi_patience *patience,
                           zlg_error *err);
 void zlgi_turn_give(zlgi_turns *turns, zlgi_turn *turn);

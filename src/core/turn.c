@@ -51,12 +51,13 @@ static void renew_after_fork(zlgi_turns *turns)
     }
 }
 
-static bool is_taken(const zlgi_turns *turns, const zlgi_turn *turn)
+/* The turn of another call for the same array. */
+static const zlgi_turn *find_other(const zlgi_turns *turns, const zlgi_turn *turn)
 {
-    for (const zlgi_turn *other = turns->first; other; other = other->next)
-        if (other->store == turn->store && strcmp(other->path, turn->path) == 0)
-            return true;
-    return false;
+    const zlgi_turn *other = turns->first;
+    while (other && (other->store != turn->store || strcmp(other->path, turn->path) != 0))
+        other = other->next;
+    return other;
 }
 
 /* Until somebody gives up a turn, or for a while. The lock is held. */
@@ -72,28 +73,36 @@ static void wait_briefly(zlgi_turns *turns)
     (void)pthread_cond_timedwait(&turns->changed, &turns->lock, &until);
 }
 
-static bool try_take(zlgi_turns *turns, zlgi_turn *turn)
+/* Waits for a while when it must; sets *out_own when it would wait for itself. */
+static bool try_take(zlgi_turns *turns, zlgi_turn *turn, bool *out_own)
 {
     pthread_mutex_lock(&turns->lock);
-    bool taken = is_taken(turns, turn);
-    if (taken)
+    const zlgi_turn *other = find_other(turns, turn);
+    *out_own = other && pthread_equal(other->owner, turn->owner) != 0;
+    if (other && !*out_own) {
         wait_briefly(turns);
-    taken = taken && is_taken(turns, turn);
-    if (!taken) {
+        other = find_other(turns, turn);
+    }
+    if (!other) {
         turn->next = turns->first;
         turns->first = turn;
     }
     pthread_mutex_unlock(&turns->lock);
-    return !taken;
+    return !other;
 }
 
 zlg_status zlgi_turn_take(zlgi_turns *turns, zlgi_turn *turn, zlgi_patience *patience,
                           zlg_error *err)
 {
+    bool own = false;
     renew_after_fork(turns);
-    do
+    turn->owner = pthread_self();
+    do {
+        if (own)
+            return zlgi_fail(err, ZLG_USAGE,
+                             "a callback changes the shape that its own call changes");
         ZLGI_TRY(zlgi_patience_check(patience, err));
-    while (!try_take(turns, turn));
+    } while (!try_take(turns, turn, &own));
     return ZLG_OK;
 }
 

@@ -216,8 +216,8 @@ static gather *gather_open(zlg_ctx *ctx)
                          REGULAR("[256,256]"), "0", "[" LITTLE "," ZSTD "]");
     for (int i = 0; i < SIDE * SIDE; i++)
         g->elements[i / SIDE][i % SIDE] = (uint8_t)((uint32_t)i * 2654435761u >> 13);
-    MUST(zlg_array_write(g->array, NULL, g->elements, NULL, NULL, err_));
-    MUST(zlg_array_write(g->plain, NULL, g->elements, NULL, NULL, err_));
+    MUST(zlg_array_write(g->array, NULL, &(zlg_source){.data = g->elements}, NULL, err_));
+    MUST(zlg_array_write(g->plain, NULL, &(zlg_source){.data = g->elements}, NULL, err_));
     choose(g);
     return g;
 }

@@ -342,29 +342,106 @@ static void test_processes(void **state)
     close_fixture(&f);
 }
 
-/* Who waits for his turn gives up when his time is over. */
+/* Another thread, which has the turn of an array as long as it is told to. */
+typedef struct holder {
+    zlg_store *store;
+    pthread_barrier_t barrier;
+} holder;
+
+static void *run_holder(void *user)
+{
+    holder *h = user;
+    zlg_call call = ZLG_CALL_INIT;
+    zlgi_patience patience;
+    zlgi_turn turn = {.store = h->store, .path = "a"};
+    zlgi_patience_init(&patience, &call);
+    zlg_status status = zlgi_turn_take(&h->store->ctx->turns, &turn, &patience, NULL);
+    pthread_barrier_wait(&h->barrier);
+    pthread_barrier_wait(&h->barrier);
+    if (status == ZLG_OK)
+        zlgi_turn_give(&h->store->ctx->turns, &turn);
+    return NULL;
+}
+
+static const int32_t rows[8 * WIDTH];
+
+static zlg_status append_row(zlg_array *array, int64_t deadline_ms, zlg_error *err)
+{
+    zlg_call call = ZLG_CALL_INIT;
+    call.deadline_ms = deadline_ms;
+    return zlg_array_append(array, 0, 1, &(zlg_source){.data = rows}, &call, NULL, err);
+}
+
+/* Who waits for his turn gives up when his time is over; a child has nobody to wait for. */
 static void test_waiting(void **state)
 {
     (void)state;
-    static const int32_t row[WIDTH];
     fixture f;
     open_fixture(&f);
     for (int s = 0; s < N_STORES; s++) {
         zlg_array *array = make_array(f.stores[s], "a", &layouts[0], 0, WIDTH);
-        zlg_call call = ZLG_CALL_INIT;
-        zlgi_patience patience;
-        zlgi_turn turn = {.store = f.stores[s], .path = "a"};
-        zlgi_patience_init(&patience, &call);
-        MUST(zlgi_turn_take(&f.ctx->turns, &turn, &patience, err_));
-        call.deadline_ms = 30;
-        REFUSED(
-            ZLG_CANCELLED, "the deadline passed",
-            zlg_array_append(array, 0, 1, &(zlg_source){.data = row}, &call, NULL, err_));
-        zlgi_turn_give(&f.ctx->turns, &turn);
-        MUST(zlg_array_append(array, 0, 1, &(zlg_source){.data = row}, &call, NULL, err_));
+        holder h = {.store = f.stores[s]};
+        pthread_t thread;
+        int result = 0;
+        assert_int_equal(pthread_barrier_init(&h.barrier, NULL, 2), 0);
+        assert_int_equal(pthread_create(&thread, NULL, run_holder, &h), 0);
+        pthread_barrier_wait(&h.barrier);
+        REFUSED(ZLG_CANCELLED, "the deadline passed", append_row(array, 30, err_));
+        pid_t child = s == 1 ? fork() : -1;
+        if (child == 0)
+            _exit(append_row(array, 0, NULL) != ZLG_OK);
+        if (child > 0)
+            assert_int_equal(waitpid(child, &result, 0), child);
+        assert_int_equal(result, 0);
+        pthread_barrier_wait(&h.barrier);
+        MUST(append_row(array, 0, err_));
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        pthread_barrier_destroy(&h.barrier);
         zlg_array_close(array);
     }
     close_fixture(&f);
+}
+
+/* A callback that changes the shape of the array whose append called it. */
+typedef struct meddler {
+    zlg_array *array;
+    int n_calls;
+    zlg_status append, resize;
+} meddler;
+
+static int meddle(void *user, uint64_t n_done, uint64_t n_all)
+{
+    static const int64_t shape[2] = {1, WIDTH};
+    meddler *m = user;
+    (void)n_done, (void)n_all;
+    m->n_calls++;
+    m->append = append_row(m->array, 0, NULL);
+    m->resize = zlg_array_resize(m->array, shape, NULL, NULL, NULL);
+    return 0;
+}
+
+static void test_callbacks(void **state)
+{
+    (void)state;
+    zlg_ctx *ctx;
+    MUST(zlg_ctx_new(NULL, &ctx, err_));
+    fault_store *store = fault_store_open(ctx);
+    meddler m = {.array = make_array(&store->base, "a", &layouts[0], 0, WIDTH)};
+    zlg_call call = ZLG_CALL_INIT;
+    zlg_array *longer;
+    call.poll = meddle;
+    call.user = &m;
+    call.keep_empty = 1;
+    store->sleep_us = 30000;
+    MUST(
+        zlg_array_append(m.array, 0, 8, &(zlg_source){.data = rows}, &call, &longer, err_));
+    assert_true(m.n_calls > 0);
+    assert_true(m.append == ZLG_USAGE && m.resize == ZLG_USAGE);
+    assert_int_equal(zlg_array_shape(longer)[0], 8);
+    zlg_array_close(longer);
+    zlg_array_close(m.array);
+    zlg_store_close(&store->base);
+    zlg_ctx_close(ctx);
 }
 
 int main(void)
@@ -373,7 +450,7 @@ int main(void)
         cmocka_unit_test(test_any_axis),        cmocka_unit_test(test_sources),
         cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_waiting),         cmocka_unit_test(test_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
