@@ -637,7 +637,8 @@ typedef struct zlg_array_spec {
     int python_tokens;         /* 1: attributes may hold NaN, Infinity and -Infinity,     */
                                /* which are no JSON but which Python reads; 0: refused    */
     /* The array of which what is NULL (or rank 0) here is taken: shape, grid, type, fill
-     * value, codecs, keys, names, not attributes and not data. zarr_format: 0 or its own. */
+     * value, codecs, keys, names, not attributes and not data. zarr_format: 0 or its
+     * own. */
     const zlg_array *like;
     int64_t target_chunk_bytes; /* shapes that are chosen; 0: 1 MiB, or 16 MiB unsharded  */
     int64_t target_shard_bytes; /* 0: no shards are chosen (usual: 128 MiB)               */

@@ -112,8 +112,9 @@ static zlg_status make_box(const zlgi_level *level, const zlg_limits *limits,
     return ZLG_OK;
 }
 
-/* Buffers of the scratch that a shard holds while its inner chunks are written (a read takes fewer), more when it
- * lies inside other codecs; and what is left for those at the end of the way down. */
+/* Buffers of the scratch that a shard holds while its inner chunks are written (a read
+ * takes fewer), more when it lies inside other codecs; and what is left for those at the
+ * end of the way down. */
 enum { SHARD_BUFFERS = 13, WRAPPED_BUFFERS = 16, LAST_BUFFERS = 24 };
 
 static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,

@@ -169,7 +169,7 @@ static void test_kill(void **state)
                          chunk[2] = {CHUNK, CHUNK};
     static stage s;
     const char *rounds = getenv("ZELLIGE_ROUNDS");
-    int n = rounds ? atoi(rounds) : 40;
+    int n = rounds ? (int)strtol(rounds, NULL, 10) : 40;
     zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
     spec.rank = 2;
     spec.shape = shape;

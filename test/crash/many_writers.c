@@ -229,7 +229,7 @@ static void test_nothing_is_lost(void **state)
 {
     (void)state;
     const char *rounds = getenv("ZELLIGE_ROUNDS");
-    int n = rounds ? atoi(rounds) : 2;
+    int n = rounds ? (int)strtol(rounds, NULL, 10) : 2;
     for (int i = 0; i < n; i++)
         run_seed((uint64_t)i * 31 + 5);
 }
