@@ -1,8 +1,8 @@
 /*
  * write_unit.c: one chunk or inner chunk that is encoded whole: what stays of it is
- * decoded, what is written is gathered over that, and the codecs do the rest. Elements beyond the
- * array are the fill value. Where the caller's memory has the layout of the unit already,
- * nothing is gathered.
+ * decoded, what is written is gathered over that, and the codecs do the rest. Elements
+ * beyond the array are the fill value. Where the caller's memory has the layout of the
+ * unit already, nothing is gathered.
  */
 #include "engine/write.h"
 
