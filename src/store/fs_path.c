@@ -255,7 +255,8 @@ zlg_status zlgi_fs_fail(const zlgi_fs *fs, int code, const char *key, zlg_error 
         status = zlgi_fail(err, ZLG_IO, "reading back gives other bytes than were written");
         break;
     case ZLGI_FS_LEADS_NOWHERE:
-        status = zlgi_fail(err, ZLG_UNSUPPORTED, "is a symbolic link that leads to no file of the store");
+        status = zlgi_fail(err, ZLG_UNSUPPORTED,
+                           "is a symbolic link that leads to no file of the store");
         break;
     case -ESTALE:
         return zlgi_fail(err, ZLG_IO, "the directory \"%s\" is gone", fs->base.label);

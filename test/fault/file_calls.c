@@ -158,9 +158,9 @@ static zlg_status take(zlg_store *store, const step *s, zlgi_txn *txn, zlg_error
 {
     char text[16] = "";
     size_t n = 0;
-    zlgi_bytes parts[2] = {{(const uint8_t *)s->new, 2}, {(const uint8_t *)s->new + 2, 0}};
-    if (s->new != NULL)
-        parts[1].n = strlen(s->new) - 2;
+    const char *new = s->new != NULL ? s->new : "none";
+    zlgi_bytes parts[2] = {{(const uint8_t *)new, 2},
+                           {(const uint8_t *)new + 2, strlen(new) - 2}};
     ZLGI_TRY(store->class->begin(store, s->key, txn, err));
     zlg_status status = ZLG_OK;
     if (txn->present)

@@ -1,11 +1,10 @@
 /* Which files and directories are synced, and how often. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <sys/syscall.h>
 
 #include "unit/fs_test.h"
 
-/* The library calls this one. */
+/* The library calls this one; no power is lost here, and disks are slow. */
 static int n_files, n_directories, sync_error;
 
 int fsync(int fd)
@@ -17,7 +16,7 @@ int fsync(int fd)
         errno = sync_error;
         return -1;
     }
-    return (int)syscall(SYS_fsync, fd);
+    return 0;
 }
 
 static void must_have_synced(int files, int directories)
