@@ -257,7 +257,7 @@ static void test_blocks_of_a_batch(void **state)
         n_chunks += g->wanted[i];
     for (int n_threads = 1; n_threads <= 4; n_threads++)
         for (int lends = 0; lends < 2; lends++) {
-            zlg_stats stats = {0};
+            zlg_stats stats = ZLG_STATS_INIT;
             zlg_call call = ZLG_CALL_INIT;
             call.stats = &stats;
             call.n_threads = n_threads;
@@ -284,7 +284,7 @@ static void test_blocks_of_several_stores(void **state)
     (void)state;
     gather *g = gather_open(NULL), *h = gather_open(g->ctx);
     zlg_read reads[] = {g->reads[N_BOXES], h->reads[N_BOXES], g->reads[3], h->reads[7]};
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     MUST(zlg_read_many(reads, 4, &call, err_));
@@ -325,7 +325,7 @@ static void test_blocks_of_a_missing_shard(void **state)
 {
     (void)state;
     gather *g = gather_open(NULL);
-    zlg_stats stats = {0};
+    zlg_stats stats = ZLG_STATS_INIT;
     zlg_call call = ZLG_CALL_INIT;
     call.stats = &stats;
     MUST(zlg_store_delete(&g->store->base, "a/c/0/0", err_));
