@@ -297,6 +297,96 @@ static void test_empty_objects_that_are_kept(void **state)
     close_fixture(&f);
 }
 
+/* More objects on the border, and outside, than one step takes. */
+static void test_many_objects(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    static const int64_t thinner[2] = {N, 3}, thicker[2] = {N, 8}, shorter[2] = {1, 3};
+    static uint16_t data[N][8], out[N][8], thin[N][3];
+    fixture f;
+    open_fixture(&f);
+    for (int i = 0; i < N * 8; i++)
+        data[i / 8][i % 8] = (uint16_t)(i + 1);
+    for (int s = 0; s < N_STORES; s++) {
+        zlg_array *resized,
+            *array = put_array(f.stores[s], "a", "[600,8]", "\"uint16\"", REGULAR("[1,4]"),
+                               "0", "[" SHARD("[1,2]", "[" LITTLE "]") "]");
+        zlg_stats stats = ZLG_STATS_INIT;
+        zlg_call call = ZLG_CALL_INIT;
+        call.stats = &stats;
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
+        MUST(zlg_array_resize(array, thinner, &call, &resized, err_));
+        assert_int_equal(stats.n_removed, N);
+        assert_int_equal(stats.n_stored, N);
+        assert_int_equal(n_keys(f.stores[s], "a/c"), N);
+        MUST(zlg_array_read(resized, NULL, &(zlg_target){.data = thin}, NULL, err_));
+        for (int i = 0; i < N; i++)
+            assert_memory_equal(thin[i], data[i], sizeof thin[i]);
+        zlg_array_close(resized);
+        MUST(zlg_array_resize(array, thicker, NULL, &resized, err_));
+        MUST(zlg_array_read(resized, NULL, &(zlg_target){.data = out}, NULL, err_));
+        for (int i = 0; i < N; i++)
+            for (int k = 0; k < 8; k++)
+                assert_int_equal(out[i][k], k < 3 ? data[i][k] : 0);
+        MUST(zlg_array_resize(resized, shorter, NULL, NULL, err_));
+        assert_int_equal(n_keys(f.stores[s], "a/c"), 1);
+        zlg_array_close(resized);
+        zlg_array_close(array);
+    }
+    close_fixture(&f);
+}
+
+/* All of it with each promise. */
+static void test_promises(void **state)
+{
+    (void)state;
+    static const int64_t shape[2] = {7, 5};
+    static const int32_t row[5] = {1, 2, 3, 4, 5};
+    fixture f;
+    open_fixture(&f);
+    for (int s = 0; s < N_STORES; s++)
+        for (int promise = ZLG_VISIBLE; promise <= ZLG_VERIFIED; promise++)
+            for (int format = 2; format <= 3; format++) {
+                zlg_store *store = f.stores[s];
+                zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+                zlg_group_spec group_spec = ZLG_GROUP_SPEC_INIT;
+                zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
+                zlg_array *array, *resized, *longer;
+                zlg_group *group;
+                int32_t out[8][5];
+                spec.promise = group_spec.promise = options.promise = (zlg_promise)promise;
+                spec.zarr_format = group_spec.zarr_format = format;
+                spec.overwrite = group_spec.overwrite = 1;
+                spec.rank = 2;
+                spec.shape = (const int64_t[]){ROWS, COLUMNS};
+                spec.object_shape = (const int64_t[]){4, 3};
+                spec.data_type = format == 2 ? "<i4" : "int32";
+                spec.attributes = "{\"a\":1}";
+                MUST(zlg_group_create(store, "g", &group_spec, &group, err_));
+                MUST(zlg_array_create(store, "g/h/a", &spec, &array, err_));
+                int32_t data[ROWS * COLUMNS];
+                for (int i = 0; i < ROWS * COLUMNS; i++)
+                    data[i] = i;
+                MUST(zlg_array_write(array, NULL, &(zlg_source){.data = data}, NULL, err_));
+                MUST(zlg_array_resize(array, shape, NULL, &resized, err_));
+                MUST(zlg_array_append(resized, 0, 1, &(zlg_source){.data = row}, NULL,
+                                      &longer, err_));
+                assert_int_equal(longer->promise, promise);
+                MUST(zlg_array_read(longer, NULL, &(zlg_target){.data = out}, NULL, err_));
+                assert_int_equal(out[6][4], 6 * COLUMNS + 4);
+                assert_memory_equal(out[7], row, sizeof row);
+                MUST(zlg_node_set_attributes(store, "g/h/a", "{\"b\":2}", &options, err_));
+                check_attributes(store, "g/h/a", "{\"a\":1,\"b\":2}");
+                MUST(zlg_group_consolidate(store, "g", &options, err_));
+                zlg_array_close(longer);
+                zlg_array_close(resized);
+                zlg_array_close(array);
+                zlg_group_close(group);
+            }
+    close_fixture(&f);
+}
+
 static void test_what_is_refused(void **state)
 {
     (void)state;
@@ -341,6 +431,8 @@ int main(void)
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_no_axes),
         cmocka_unit_test(test_empty_objects_that_are_kept),
+        cmocka_unit_test(test_many_objects),
+        cmocka_unit_test(test_promises),
         cmocka_unit_test(test_what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
