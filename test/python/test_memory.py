@@ -30,7 +30,9 @@ def address(result: np.ndarray) -> int:
     return int(result.__array_interface__["data"][0])
 
 
-@pytest.mark.parametrize("n", [1, 4095, 4096, 4097, 65536, 100_001, SIDE, 4 * SIDE - 1, 5 * SIDE])
+@pytest.mark.parametrize(
+    "n", [1, 4095, 4096, 4097, 65536, 100_001, SIDE, 4 * SIDE - 1, 5 * SIDE]
+)
 def test_values_of_every_size(array: tuple[zellige.Array, np.ndarray], n: int) -> None:
     stored, data = array
     results = [stored[k : k + n] for k in range(3)]
@@ -144,3 +146,58 @@ def test_threads(array: tuple[zellige.Array, np.ndarray]) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+SPARE = textwrap.dedent("""
+    import ctypes, sys
+    import numpy as np
+    import zellige
+
+    def peak(call):
+        with open("/proc/self/clear_refs", "w") as reset:
+            reset.write("5")
+        kib = {}
+        def read(name):
+            with open("/proc/self/status") as status:
+                return next(int(s.split()[1]) for s in status if s.startswith(name + ":"))
+        before = read("VmRSS")
+        call()
+        return (read("VmHWM") - before) / 1024
+
+    n, root = 128 << 20, sys.argv[1]
+    raw = {"compressors": None, "dtype": "u1", "shape": (64, n // 64)}
+    data = np.random.default_rng(0).integers(1, 255, (64, n // 64), dtype="u1")
+    plain = zellige.create_array(root, path="plain", chunks=(1, n // 64), **raw)
+    shards = zellige.create_array(root, path="s", chunks=(1, 1 << 20), shards=(2, 2 << 20), **raw)
+    wide = zellige.create_array(root, path="w", chunks=(1, 1 << 16), **{**raw, "dtype": "u2"})
+    texts = zellige.create_array(root, path="t", shape=n, dtype=str, chunks=1 << 16)
+    swapped = data.view(">u2")
+    plain[0], shards[0], texts[0] = 1, 1, "x"
+    for call in (
+        lambda: plain.__setitem__(..., data),
+        lambda: plain.__setitem__(..., memoryview(data)),
+        lambda: shards.__setitem__(..., data),
+        lambda: shards.__setitem__((slice(None), slice(5, -5)), data[::-1, 5:-5]),
+        lambda: wide.__setitem__((slice(None), slice(0, n // 128)), swapped),
+        lambda: plain.append(data[:8]),
+        lambda: plain.fill(7),
+        lambda: zellige.write_many([(plain, slice(0, 64), data), (shards, ..., data)]),
+        lambda: zellige.copy(plain, root, path="copy"),
+    ):
+        print(round(peak(call), 1))
+""")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is needed")
+def test_writing_copies_nothing(tmp_path: Path) -> None:
+    """128 MiB are written; beyond them there is room for the pieces in work alone."""
+    result = subprocess.run(
+        [sys.executable, "-c", SPARE, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    peaks = [float(text) for text in result.stdout.split()]
+    assert len(peaks) == 9, result.stderr
+    assert all(peak < 40 for peak in peaks[:-1]), peaks
+    assert peaks[-1] < 100, peaks

@@ -23,6 +23,64 @@ def slow(tmp_path_factory):
     return zellige.open_array(path)
 
 
+@pytest.fixture
+def slow_to_write(tmp_path):
+    """Takes many seconds to fill: a file for each element."""
+    return zellige.create_array(tmp_path, shape=400_000, dtype="u1", chunks=1)
+
+
+def test_ctrl_c_stops_a_write(tmp_path, slow_to_write):
+    script = textwrap.dedent(f"""
+        import os, signal, threading, time
+        import zellige
+        array = zellige.open_array({str(tmp_path)!r}, "r+")
+        for call in (lambda: array.__setitem__(..., 1), lambda: array.fill(2),
+                     lambda: zellige.write_many([(array, ..., 3)] * 2)):
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            start = time.monotonic()
+            try:
+                call()
+            except KeyboardInterrupt:
+                print(time.monotonic() - start < 2.0)
+    """)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout.split() == ["True"] * 3, result.stderr
+
+
+def test_deadline_of_a_write(slow_to_write):
+    for call in (
+        lambda: slow_to_write.write(1, timeout=0.1),
+        lambda: slow_to_write.fill(1, timeout=0.1),
+        lambda: zellige.write_many([(slow_to_write, ..., 1)], timeout=0.1),
+    ):
+        with pytest.raises(zellige.CancelledError):
+            call()
+    assert slow_to_write[0] == 1
+
+
+def test_the_lock_is_free_during_a_write(slow_to_write):
+    ticks = []
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            ticks.append(1)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        with pytest.raises(TimeoutError):
+            slow_to_write.write(1, timeout=0.3)
+        n = len(ticks)
+    finally:
+        done.set()
+        thread.join()
+    assert n > 20
+
+
 def test_ctrl_c_stops_a_read(slow):
     """In a process of its own, with a handler's exception and the default one."""
     script = textwrap.dedent(f"""
@@ -120,12 +178,79 @@ def test_a_child_reads_on(tmp_path):
     same(array[...], data)
 
 
+WRITER = """
+import sys
+import numpy as np
+import zellige
+path, me, n_writers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+array = zellige.open_array(path, "r+")
+rng = np.random.default_rng(me)
+mine = np.arange(array.size) % n_writers == me
+for places in np.array_split(rng.permutation(np.flatnonzero(mine)), 60):
+    at = np.unravel_index(places, array.shape)
+    array.vindex[at] = places + 1
+for i in range(20):
+    array.attrs[f"{me}.{i}"] = i
+"""
+
+
+def test_processes_write_into_the_same_shards(tmp_path):
+    """Elements of each lie between those of the others, and none is lost."""
+    array = zellige.create_array(
+        tmp_path, shape=(60, 50), dtype="i4", chunks=(5, 5), shards=(20, 25)
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(i), "4"])
+        for i in range(4)
+    ]
+    assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
+    same(array[...], np.arange(1, 3001, dtype="i4").reshape(60, 50))
+    array.refresh()
+    assert len(array.attrs) == 80
+    assert sorted(array.store.keys()) == sorted(
+        ["zarr.json", *(f"c/{i}/{k}" for i in range(3) for k in range(2))]
+    )
+
+
+def test_threads_write_into_the_same_shards():
+    array = zellige.create_array(
+        zellige.MemoryStore(), shape=(60, 50), dtype="i4", chunks=(5, 5), shards=(20, 25)
+    )
+
+    def work(me):
+        rng = np.random.default_rng(me)
+        for places in np.array_split(rng.permutation(np.arange(me, 3000, 8)), 40):
+            array.vindex[np.unravel_index(places, array.shape)] = places + 1
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    same(array[...], np.arange(1, 3001, dtype="i4").reshape(60, 50))
+
+
+def test_a_child_writes_on(tmp_path):
+    array = zellige.create_array(tmp_path, shape=(256, 256), dtype="i4", chunks=(64, 64))
+    array[...] = 1  # starts the workers
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            array[0:200] = 2
+            array.append(np.full((4, 256), 3))
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    array.refresh()
+    same(array[:, 0], np.repeat(np.array([2, 1, 3], "i4"), [200, 56, 4]))
+
+
 def test_nothing_leaks(tmp_path):
     """Handles, buffers and results are given back, also when calls fail."""
     data = np.arange(1000, dtype="<i4")
     path = write_v3(tmp_path / "a", data, (100,))
-    array = zellige.open_array(path)
+    array = zellige.open_array(path, "r+")
     out = np.empty(1000, "i4")
+    texts = zellige.create_array(zellige.MemoryStore(), shape=9, dtype=str)
 
     def round_of_calls():
         for _ in range(50):
@@ -138,12 +263,32 @@ def test_nothing_leaks(tmp_path):
                     array[bad]
             with pytest.raises(zellige.UsageError):
                 array.read(out=out[1:])
+            array[...] = out
+            array[5:9] = out[5:9].astype(">i4")
+            array.vindex[[[1, 2], [3, 4]]] = out[[[1, 2], [3, 4]]].T
+            zellige.write_many(
+                [(array, slice(3, 9), out[3:9]), (array, 4, 4), (texts, 1, "a")]
+            )
+            texts[...] = ["a"] * 9
+            texts.fill("b")
+            for bad in (out[1:], "a", object()):
+                with pytest.raises((ValueError, TypeError)):
+                    array[...] = bad
+                with pytest.raises((ValueError, TypeError)):
+                    zellige.write_many([(array, 0, 1), (array, ..., bad)])
+            array.attrs["k"] = 1
+            array.resize(1001)
+            array.resize(1000)
+            array.append(out[:0])
+            array.refresh()
+
+    def counts():
+        return [sys.getrefcount(each) for each in (array, out, texts, array.store)]
 
     round_of_calls()
-    before = sys.getrefcount(array.dtype), sys.getrefcount(array), sys.getrefcount(out)
+    before = counts()
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     round_of_calls()
-    after = sys.getrefcount(array.dtype), sys.getrefcount(array), sys.getrefcount(out)
-    assert after == before
+    assert counts() == before
     if files:
         assert len(os.listdir("/proc/self/fd")) == files
