@@ -12,7 +12,7 @@ typedef struct resizing {
     const zlg_call *call;
     zlgi_patience *patience;
     zlg_array *resized; /* with the new shape */
-    bool trims;
+    bool trims, shorter[ZLG_MAX_RANK];
 } resizing;
 
 static zlg_status check_shape(const zlg_array *array, const int64_t *shape, zlg_error *err)
@@ -29,11 +29,15 @@ static zlg_status change_shape(void *user, const zlgi_json *document, zlgi_arena
     resizing *r = user;
     int64_t old[ZLG_MAX_RANK];
     bool shorter = false, other = false;
+    int rank = r->array->meta.rank;
     ZLGI_TRY(zlgi_array_stored_shape(r->array, document, old, err));
-    for (int i = 0; i < r->array->meta.rank; i++) {
-        shorter = shorter || r->shape[i] < old[i];
+    for (int i = 0; i < rank; i++) {
+        r->shorter[i] = r->shape[i] < old[i];
+        shorter = shorter || r->shorter[i];
         other = other || r->shape[i] != old[i];
     }
+    for (int i = 0; i < rank && !other; i++)
+        r->shorter[i] = true; /* any may have been, in the call that failed */
     r->trims = shorter || !other;
     zlg_array_close(r->resized);
     ZLGI_TRY(
@@ -53,7 +57,7 @@ static zlg_status trim(void *user, const zlgi_json *document, zlgi_arena *arena,
     ZLGI_TRY(zlgi_array_stored_shape(r->array, document, shape, err));
     ZLGI_TRY(zlgi_array_reshape(r->array, document, NULL, arena, out, &now, err));
     out->n = 0;
-    zlg_status status = zlgi_array_trim(now, r->call, r->patience, err);
+    zlg_status status = zlgi_array_trim(now, r->shorter, r->call, r->patience, err);
     zlg_array_close(now);
     return status;
 }

@@ -10,6 +10,7 @@ enum { BATCH = 256 }; /* objects on the border in one write */
 
 typedef struct trimming {
     const zlg_array *array;
+    const bool *shorter; /* which axes; outside of the others nothing is looked for */
     const zlg_call *call;
     zlgi_patience *patience;
     zlgi_source whole;        /* the array as it would be if its last chunks were inside */
@@ -40,8 +41,8 @@ static int note_object(void *user, const char *name, int is_prefix, uint64_t n_b
     for (int i = 0; i < meta->rank; i++) {
         const zlgi_grid_axis *axis = &meta->grid.axis[i];
         outside = outside || coordinates[i] >= axis->n_chunks;
-        border = border ||
-                 (coordinates[i] == axis->n_chunks - 1 && grid_end(axis) > axis->length);
+        border = border || (t->shorter[i] && coordinates[i] == axis->n_chunks - 1 &&
+                            grid_end(axis) > axis->length);
     }
     if (!outside && !border)
         return 0;
@@ -117,8 +118,9 @@ static zlg_status remove_outside(trimming *t)
 
 /* ------------------------------------------------------------------ on the border */
 
-/* The part of an object outside the array, along one axis: behind the end on this one,
- * before it on those in front, all of it on those behind. False when there is none. */
+/* The part of an object outside the array, along one axis that became shorter: behind the
+ * end on this one, before it on those in front of their kind, all of it on the others.
+ * False when there is none. */
 static bool outside_along(const trimming *t, const int64_t *coordinates, int i_axis,
                           zlg_axis *out)
 {
@@ -126,7 +128,7 @@ static bool outside_along(const trimming *t, const int64_t *coordinates, int i_a
         const zlgi_grid_axis *axis = &t->array->meta.grid.axis[i];
         int64_t start = zlgi_grid_start(axis, coordinates[i]);
         int64_t end = start + zlgi_grid_edge(axis, coordinates[i]);
-        if (i < i_axis)
+        if (i < i_axis && t->shorter[i])
             end = ZLGI_MIN(end, axis->length);
         else if (i == i_axis)
             start = ZLGI_MAX(start, axis->length);
@@ -160,7 +162,7 @@ static void add_fills(const trimming *t, const int64_t *coordinates, fill_list *
     int rank = t->array->meta.rank;
     for (int i = 0; i < rank; i++) {
         zlg_axis *axes = list->axes + list->n * (size_t)rank;
-        if (!outside_along(t, coordinates, i, axes))
+        if (!t->shorter[i] || !outside_along(t, coordinates, i, axes))
             continue;
         list->selections[list->n] =
             (zlg_selection){.kind = ZLG_BOX, .rank = rank, .axes = axes};
@@ -212,10 +214,11 @@ static zlg_status trim(trimming *t)
     return fill_border(t);
 }
 
-zlg_status zlgi_array_trim(const zlg_array *array, const zlg_call *call,
-                           zlgi_patience *patience, zlg_error *err)
+zlg_status zlgi_array_trim(const zlg_array *array, const bool *shorter,
+                           const zlg_call *call, zlgi_patience *patience, zlg_error *err)
 {
     trimming t = {.array = array,
+                  .shorter = shorter,
                   .call = call,
                   .patience = patience,
                   .whole = array->source,
