@@ -46,6 +46,34 @@ zlg_status cli_lengths(const char *text, const char *what, int *out_rank,
     return ZLG_OK;
 }
 
+void cli_note_consolidated(const cli_node *node, const char *other)
+{
+    size_t n = strlen(node->path);
+    char *above = malloc(n + 1);
+    if (!above)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        zlg_group *group;
+        if (i > 0 && node->path[i] != '/')
+            continue;
+        memcpy(above, node->path, i);
+        above[i] = 0;
+        if (other && strncmp(other, above, i) == 0 && (i == 0 || other[i] == '/'))
+            continue;
+        if (zlg_group_open(node->store, above, &node->options, &group, NULL) != ZLG_OK)
+            continue;
+        if (zlg_group_is_consolidated(group)) {
+            fputs("zellige: note: the consolidated metadata of ", stderr);
+            cli_print_name(stderr, node->folder);
+            fputs(i ? "/" : "", stderr);
+            cli_print_name(stderr, above);
+            fputs(" is as before; \"zellige consolidate\" makes it anew\n", stderr);
+        }
+        zlg_group_close(group);
+    }
+    free(above);
+}
+
 void cli_print_change(const cli_settings *settings, int rank, const int64_t *shape,
                       const zlg_stats *stats)
 {

@@ -101,6 +101,8 @@ static zlg_status change_attributes(const cli_settings *settings, const cli_node
     if (status == ZLG_OK)
         status = zlg_node_set_attributes(node->store, node->path, object, &options, err);
     free(object);
+    if (status == ZLG_OK)
+        cli_note_consolidated(node, NULL);
     return status;
 }
 

@@ -65,7 +65,20 @@ static zlg_status read_pieces(const creation *c, const char *text, const char *w
     if (rank != c->spec.rank)
         return cli_fail(err, ZLG_USAGE, "%s has %d lengths, the shape %d", what, rank,
                         c->spec.rank);
+    for (int i = 0; i < rank; i++)
+        if (lengths[i] == 0)
+            return cli_fail(err, ZLG_USAGE, "%s has a length of 0", what);
     *out = lengths;
+    return ZLG_OK;
+}
+
+/* What only version 3 has. */
+static zlg_status check_version(const creation *c, zlg_error *err)
+{
+    const cli_settings *s = c->settings;
+    const char *what = s->shards ? "--shards" : s->index ? "--index" : "--dims";
+    if (c->spec.zarr_format == 2 && (s->shards || s->index || s->dims))
+        return cli_fail(err, ZLG_USAGE, "version 2 has no %s", what);
     return ZLG_OK;
 }
 
@@ -215,6 +228,7 @@ static zlg_status make_spec(creation *c, zlg_error *err)
     spec->zarr_format = (int)(s->format ? s->format : s->zarr_format);
     if (!spec->zarr_format)
         spec->zarr_format = c->like ? zlg_array_zarr_format(c->like) : 3;
+    CLI_TRY(check_version(c, err));
     CLI_TRY(set_shapes(c, err));
     if (s->dtype) {
         CLI_TRY(create_type(s->dtype, spec->zarr_format, &c->type, &filter, err));
@@ -289,7 +303,13 @@ static zlg_status rehearse(const creation *c, zlg_error *err)
     CLI_TRY(zlg_store_open_memory(c->ctx, &store, err));
     zlg_status status = create_in(c, store, err);
     zlg_store_close(store);
-    return status;
+    /* The message begins with what kind of store it was. */
+    static const char label[] = "memory: ";
+    if (status == ZLG_OK || strncmp(err->message, label, sizeof label - 1) != 0)
+        return status;
+    zlg_error inner = *err;
+    return cli_fail(err, status, "%s: %s", c->settings->arguments[0],
+                    inner.message + sizeof label - 1);
 }
 
 static zlg_status open_target(const creation *c, zlg_store **out, zlg_error *err)
@@ -314,6 +334,8 @@ static zlg_status create_node(const creation *c, zlg_error *err)
                      .folder = c->settings->arguments[0],
                      .path = c->path,
                      .options = ZLG_OPEN_OPTIONS_INIT};
+    if (status == ZLG_OK)
+        cli_note_consolidated(&node, NULL);
     if (status == ZLG_OK && c->settings->json)
         status = cli_show_node(c->settings, &node, err);
     zlg_store_close(store);

@@ -14,6 +14,13 @@ static zlg_status move_node(const cli_settings *settings, const cli_node *node,
         status = cli_node_path(settings->arguments[2], &to, err);
     if (status == ZLG_OK)
         status = zlg_node_rename(node->store, from, to, err);
+    cli_node moved = *node;
+    moved.path = from;
+    if (status == ZLG_OK)
+        cli_note_consolidated(&moved, NULL);
+    moved.path = to;
+    if (status == ZLG_OK)
+        cli_note_consolidated(&moved, from);
     free(from);
     free(to);
     return status;

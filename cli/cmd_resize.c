@@ -10,7 +10,7 @@ static zlg_status resize(const cli_settings *settings, const cli_node *node,
     int64_t shape[ZLG_MAX_RANK];
     cli_progress progress;
     zlg_stats stats = ZLG_STATS_INIT;
-    (void)node, (void)selection;
+    (void)selection;
     const char *text = settings->arguments[settings->n_arguments - 1];
     CLI_TRY(cli_lengths(text, "SHAPE", &rank, shape, err));
     if (rank != zlg_array_rank(array))
@@ -21,9 +21,11 @@ static zlg_status resize(const cli_settings *settings, const cli_node *node,
     call.stats = &stats;
     zlg_status status = zlg_array_resize(array, shape, &call, NULL, err);
     cli_progress_end(&progress);
-    if (status == ZLG_OK)
-        cli_print_change(settings, rank, shape, &stats);
-    return status;
+    if (status != ZLG_OK)
+        return status;
+    cli_note_consolidated(node, NULL);
+    cli_print_change(settings, rank, shape, &stats);
+    return ZLG_OK;
 }
 
 static zlg_status run(const cli_settings *settings, zlg_error *err)

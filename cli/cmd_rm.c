@@ -14,6 +14,7 @@ static zlg_status remove_node(const cli_settings *settings, const cli_node *node
                         "what lies in it",
                         node->folder);
     CLI_TRY(zlg_node_delete(node->store, node->path, err));
+    cli_note_consolidated(node, NULL);
     if (!*node->path)
         cli_remove_folder(node->folder);
     return ZLG_OK;

@@ -127,7 +127,6 @@ static zlg_status write_array(const cli_settings *settings, const cli_node *node
     writing w = {.settings = settings, .array = array};
     int64_t shape[ZLG_MAX_RANK];
     int rank = zlg_array_rank(array);
-    (void)node;
     const char *file = settings->arguments[settings->n_arguments - 1];
     int depth = settings->append ? rank : cli_selection_shape(selection, shape);
     zlg_status status = cli_source_open(file, settings->raw, array, depth, &w.source, err);
@@ -137,9 +136,12 @@ static zlg_status write_array(const cli_settings *settings, const cli_node *node
             settings->append ? append(&w, shape, err) : write_region(&w, selection, err);
     cli_progress_end(&w.progress);
     cli_source_close(&w.source);
-    if (status == ZLG_OK)
-        cli_print_change(settings, rank, shape, &w.stats);
-    return status;
+    if (status != ZLG_OK)
+        return status;
+    if (settings->append)
+        cli_note_consolidated(node, NULL);
+    cli_print_change(settings, rank, shape, &w.stats);
+    return ZLG_OK;
 }
 
 static zlg_status run(const cli_settings *settings, zlg_error *err)

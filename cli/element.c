@@ -222,18 +222,25 @@ static zlg_status read_number(reader *r, zlg_type type)
     }
 }
 
-static zlg_status read_time(reader *r, zlg_dtype dtype)
+/* A number is a count, except where a year would be shown as one. */
+static zlg_status read_time(reader *r, zlg_dtype dtype, bool bare)
 {
     int64_t count;
     const char *end = r->at + (*r->at == '"');
-    bool is_date = dtype.type == ZLG_DATETIME64 && dtype.unit;
+    bool is_date = dtype.type == ZLG_DATETIME64 && dtype.unit &&
+                   (*r->at == '"' || (bare && strcmp(dtype.unit, "Y") == 0) ||
+                    r->at[1 + strspn(r->at + 1, "0123456789")] == '-');
     if (take_word(r, "NaT")) {
         count = INT64_MIN;
         return add(r, &count, sizeof count);
     }
     if (!is_date || !cli_read_time(end, dtype.scale, dtype.unit, &count, &end) ||
-        (*r->at == '"' ? *end != '"' : !ends_number(end)))
-        return read_signed(r, 64, 8);
+        (*r->at == '"' ? *end != '"' : !ends_number(end))) {
+        const char *what = dtype.type == ZLG_DATETIME64
+                               ? "a date in whole units, or their number"
+                               : "a number of units";
+        return read_signed(r, 64, 8) == ZLG_OK ? ZLG_OK : expected(r, what);
+    }
     r->at = end + (*r->at == '"');
     return add(r, &count, sizeof count);
 }
@@ -361,13 +368,14 @@ static zlg_status read_base64(reader *r)
 }
 
 /* The bytes read since `first`, with zeros up to the length of the type. */
-static zlg_status pad(reader *r, size_t first, size_t n_bytes)
+static zlg_status pad(reader *r, size_t first, size_t n_bytes, size_t unit,
+                      const char *units)
 {
     static const uint8_t zeros[64];
     size_t n = r->element->n_bytes - first;
     if (n > n_bytes)
-        return cli_fail(r->err, ZLG_USAGE, "a value of %zu bytes, the type has %zu", n,
-                        n_bytes);
+        return cli_fail(r->err, ZLG_USAGE, "%zu %s, the type has %zu", n / unit, units,
+                        n_bytes / unit);
     while (n < n_bytes) {
         size_t n_piece = n_bytes - n < sizeof zeros ? n_bytes - n : sizeof zeros;
         CLI_TRY(add(r, zeros, n_piece));
@@ -414,7 +422,7 @@ static zlg_status read_points(reader *r, size_t n_bytes, bool bare)
             status = add(r, &point, sizeof point);
     }
     free(text);
-    return status == ZLG_OK ? pad(r, first, n_bytes) : status;
+    return status == ZLG_OK ? pad(r, first, n_bytes, 4, "characters") : status;
 }
 
 /* ------------------------------------------------------------------ types */
@@ -484,14 +492,14 @@ static zlg_status read_value(reader *r, int *path, int n_path, zlg_dtype dtype, 
         return read_parts(r, dtype.part, 2);
     case ZLG_DATETIME64:
     case ZLG_TIMEDELTA64:
-        return read_time(r, dtype);
+        return read_time(r, dtype, bare);
     case ZLG_RAW:
     case ZLG_FIXED_BYTES:
         CLI_TRY(read_base64(r));
-        if (dtype.type == ZLG_RAW && r->element->n_bytes - first != dtype.n_bytes)
-            return cli_fail(r->err, ZLG_USAGE, "a value of %zu bytes, the type has %zu",
+        if (dtype.type == ZLG_RAW && r->element->n_bytes - first < dtype.n_bytes)
+            return cli_fail(r->err, ZLG_USAGE, "%zu bytes, the type has %zu",
                             r->element->n_bytes - first, dtype.n_bytes);
-        return pad(r, first, dtype.n_bytes);
+        return pad(r, first, dtype.n_bytes, 1, "bytes");
     case ZLG_FIXED_UTF32:
         return read_points(r, dtype.n_bytes, bare);
     case ZLG_STRUCT:

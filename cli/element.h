@@ -14,6 +14,7 @@ typedef struct cli_small_floats {
         uint32_t bits;
     } * list; /* in ascending order, without NaN */
     size_t n;
+    bool ties_up; /* without a mantissa every number is odd */
     bool has_nan;
     uint32_t nan_bits;
 } cli_small_floats;

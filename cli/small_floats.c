@@ -13,20 +13,20 @@ typedef struct cli_small_float entry;
 static const struct {
     zlg_type type;
     const char *name;
-    int n_bits;
+    int n_bits, n_mantissa;
 } types[] = {
-    {ZLG_FLOAT4_E2M1FN, "float4_e2m1fn", 4},
-    {ZLG_FLOAT6_E2M3FN, "float6_e2m3fn", 6},
-    {ZLG_FLOAT6_E3M2FN, "float6_e3m2fn", 6},
-    {ZLG_FLOAT8_E3M4, "float8_e3m4", 8},
-    {ZLG_FLOAT8_E4M3, "float8_e4m3", 8},
-    {ZLG_FLOAT8_E4M3B11FNUZ, "float8_e4m3b11fnuz", 8},
-    {ZLG_FLOAT8_E4M3FNUZ, "float8_e4m3fnuz", 8},
-    {ZLG_FLOAT8_E5M2, "float8_e5m2", 8},
-    {ZLG_FLOAT8_E5M2FNUZ, "float8_e5m2fnuz", 8},
-    {ZLG_FLOAT8_E8M0FNU, "float8_e8m0fnu", 8},
-    {ZLG_BFLOAT16, "bfloat16", 16},
-    {ZLG_FLOAT16, "float16", 16},
+    {ZLG_FLOAT4_E2M1FN, "float4_e2m1fn", 4, 1},
+    {ZLG_FLOAT6_E2M3FN, "float6_e2m3fn", 6, 3},
+    {ZLG_FLOAT6_E3M2FN, "float6_e3m2fn", 6, 2},
+    {ZLG_FLOAT8_E3M4, "float8_e3m4", 8, 4},
+    {ZLG_FLOAT8_E4M3, "float8_e4m3", 8, 3},
+    {ZLG_FLOAT8_E4M3B11FNUZ, "float8_e4m3b11fnuz", 8, 3},
+    {ZLG_FLOAT8_E4M3FNUZ, "float8_e4m3fnuz", 8, 3},
+    {ZLG_FLOAT8_E5M2, "float8_e5m2", 8, 2},
+    {ZLG_FLOAT8_E5M2FNUZ, "float8_e5m2fnuz", 8, 2},
+    {ZLG_FLOAT8_E8M0FNU, "float8_e8m0fnu", 8, 0},
+    {ZLG_BFLOAT16, "bfloat16", 16, 7},
+    {ZLG_FLOAT16, "float16", 16, 10},
 };
 
 /* -0.0 before 0.0 */
@@ -36,6 +36,29 @@ static int compare(const void *a, const void *b)
     if (x->value == y->value)
         return signbit(y->value) - signbit(x->value);
     return x->value < y->value ? -1 : 1;
+}
+
+/*
+ * The library's text is the shortest that reads back as the same number of the type: it
+ * lies next to it. The numbers themselves are multiples of a power of two, which has as
+ * many digits as the mantissa allows, and is no smaller than the smallest number.
+ */
+static void make_exact(cli_small_floats *floats, int n_mantissa)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < floats->n; i++)
+        if (floats->list[i].value > 0)
+            least = fmin(least, floats->list[i].value);
+    least = exp2(rint(log2(least)));
+    for (size_t i = 0; i < floats->n; i++) {
+        double *value = &floats->list[i].value;
+        int exponent;
+        if (*value == 0 || isinf(*value))
+            continue;
+        frexp(*value, &exponent);
+        double unit = fmax(ldexp(1, exponent - 1 - n_mantissa), least);
+        *value = rint(*value / unit) * unit;
+    }
 }
 
 /* An array of the type that is stored nowhere, to format elements with. */
@@ -119,6 +142,8 @@ static zlg_status make_list(cli_small_floats *floats, zlg_type type, zlg_error *
         status = list_values(floats, array, i, err);
     if (status == ZLG_OK) {
         find_nan(floats, ctx, i);
+        make_exact(floats, types[i].n_mantissa);
+        floats->ties_up = types[i].n_mantissa == 0;
         qsort(floats->list, floats->n, sizeof *floats->list, compare);
         floats->type = type;
     }
@@ -168,8 +193,9 @@ zlg_status cli_small_float(cli_small_floats *floats, zlg_type type, double value
     bool above = i < floats->n && isfinite(list[i].value);
     double low = below ? list[i - 1].value : 2 * list[i].value - list[i + 1].value;
     double high = above ? list[i].value : 2 * low - list[i - 2].value;
-    bool is_upper = value - low > high - value ||
-                    (value - low == high - value && below && (list[i - 1].bits & 1));
+    bool is_upper =
+        value - low > high - value || (value - low == high - value && below &&
+                                       ((list[i - 1].bits & 1) || floats->ties_up));
     if (isinf(value) || value < low || value > high || (is_upper && !above) ||
         (!is_upper && !below))
         return cli_fail(err, ZLG_USAGE, "%.17g is beyond the numbers of the type", value);

@@ -85,9 +85,10 @@ static zlg_status check_bits(const cli_source *source, zlg_error *err)
     }
     is_signed = source->dtype.type == ZLG_INT2 || source->dtype.type == ZLG_INT4;
     int least = is_signed ? -(1 << (n_bits - 1)) : 0;
+    int most = (is_signed && !source->opaque ? -least : 1 << n_bits) - 1;
     for (int64_t i = 0; i < source->n_elements; i++) {
         int value = is_signed ? (int8_t)bytes[i] : bytes[i];
-        if (value < least || value >= least + (1 << n_bits))
+        if (value < least || value > most)
             return cli_fail(err, ZLG_USAGE,
                             "value %lld is %d, beyond the %d bits of the type",
                             (long long)i, value, n_bits);

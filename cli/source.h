@@ -18,6 +18,7 @@ typedef struct cli_source {
         strides[ZLG_MAX_RANK]; /* where there is a shape: bytes from one to the next */
     int64_t n_elements;
     bool exact;             /* one element is not meant for all */
+    bool opaque;            /* types of few bits: the bits above them count for nothing */
     const void *data;       /* of fixed size: packed; else the bytes of all */
     const int64_t *offsets; /* of variable length: n_elements + 1, in C order */
     int swapped;

@@ -97,7 +97,9 @@ static void skip_blanks(header *h)
 
 static zlg_status broken(header *h)
 {
-    return cli_fail(h->err, ZLG_CORRUPT, "its NumPy header is broken at \"%.40s\"", h->at);
+    int n = (int)strcspn(h->at, "\n");
+    return cli_fail(h->err, ZLG_CORRUPT, "its NumPy header is broken at \"%.*s\"",
+                    n < 40 ? n : 40, h->at);
 }
 
 static zlg_status read_shape(header *h, cli_source *source)
@@ -218,6 +220,12 @@ static bool may_be_opaque(zlg_type type)
            type == ZLG_INT4 || type == ZLG_UINT2 || type == ZLG_UINT4;
 }
 
+/* As ml_dtypes has it: bytes without a type, or a float of one byte. */
+static bool is_opaque(const header *h, size_t n_item)
+{
+    return fixed_length(h, 'V') == n_item || (n_item == 1 && fixed_length(h, 'f') == 1);
+}
+
 static zlg_status set_strides(cli_source *source, size_t item, bool fortran, size_t n_bytes,
                               zlg_error *err)
 {
@@ -231,7 +239,9 @@ static zlg_status set_strides(cli_source *source, size_t item, bool fortran, siz
                 !__builtin_mul_overflow(n_elements, source->shape[axis], &n_elements);
     }
     source->n_elements = n_elements;
-    if (!fits || n != n_bytes)
+    if (!fits)
+        return cli_fail(err, ZLG_LIMIT, "its shape has more than 2^63 bytes");
+    if (n != n_bytes)
         return cli_fail(err, ZLG_CORRUPT, "%zu bytes of elements, its shape needs %zu",
                         n_bytes, n);
     return ZLG_OK;
@@ -369,8 +379,9 @@ static zlg_status take_elements(header *h, cli_source *source, size_t n_header,
         n_item = 4 * n_points;
     else if (is_octets && n_octets)
         n_item = n_octets;
-    else if (strcmp(h->type, type) != 0 &&
-             !(may_be_opaque(dtype.type) && fixed_length(h, 'V') == n_item))
+    else if (may_be_opaque(dtype.type) && is_opaque(h, n_item))
+        source->opaque = true;
+    else if (strcmp(h->type, type) != 0)
         return types_differ(h, wanted, err);
     if (!cli_is_varlen(dtype) && n_item > dtype.n_bytes)
         return types_differ(h, wanted, err);

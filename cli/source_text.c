@@ -47,12 +47,21 @@ static bool is_text(zlg_dtype dtype)
     return dtype.type == ZLG_STRING || dtype.type == ZLG_FIXED_UTF32;
 }
 
-/* Strings may be empty, so that each tab and line counts; but an empty line between planes
- * is none. */
+static bool may_be_empty(zlg_dtype dtype)
+{
+    return is_text(dtype) || dtype.type == ZLG_BYTES || dtype.type == ZLG_FIXED_BYTES;
+}
+
+/* Strings of characters or bytes may be empty, so that each tab and line counts; but an
+ * empty line between planes is none. */
 static zlg_status read_strings(reader *r, int rank)
 {
     while (*r->at) {
         CLI_TRY(read_one(r, false));
+        if (r->at[0] == '\r' && r->at[1] == '\n')
+            r->at++;
+        if (*r->at && *r->at != '\t' && *r->at != '\n')
+            return cli_element_expected("a tab or the end of the line", r->at, r->err);
         if (*r->at)
             r->at++;
         if (rank > 1 && r->at[0] == '\n' && r->at[-1] == '\n')
@@ -122,7 +131,7 @@ static zlg_status read_json(reader *r, int depth)
     skip_blanks(r);
     if (*r->at)
         return cli_element_expected("the end", r->at, r->err);
-    r->source->rank = depth;
+    r->source->rank = r->source->n_elements ? depth : -1;
     ptrdiff_t stride = (ptrdiff_t)r->source->dtype.n_bytes;
     for (int i = depth; i-- > 0;) {
         r->source->shape[i] = r->lengths[i] > 0 ? r->lengths[i] : 0;
@@ -132,16 +141,36 @@ static zlg_status read_json(reader *r, int depth)
     return ZLG_OK;
 }
 
-/* One list and nothing behind it. A string may look like one in brackets. */
+/* Lists around the numbers of one value; of a record, up to its first. */
+static int value_depth(const cli_source *source)
+{
+    int path[ZLG_MAX_RANK] = {0}, depth = 0;
+    zlg_dtype dtype = source->dtype;
+    for (int n = 1; dtype.type == ZLG_STRUCT && n <= ZLG_MAX_RANK; n++) {
+        zlg_field field;
+        if (zlg_array_field(source->array, path, n, &field, NULL) != ZLG_OK)
+            break;
+        depth += 1 + field.rank;
+        dtype = field.dtype;
+    }
+    return depth + (dtype.type == ZLG_COMPLEX || dtype.type == ZLG_VLEN_ARRAY);
+}
+
+/* One list and nothing behind it, in more lists than a value alone. A string may look like
+ * a list in brackets. */
 static bool is_json(const reader *r, int rank)
 {
-    const char *at = r->at + strspn(r->at, " \n\t\r");
+    static const char blanks[] = " \n\t\r";
+    const char *at = r->at + strspn(r->at, blanks);
     if (*at != '[' || rank == 0)
         return false;
     if (is_text(r->source->dtype))
         return cli_json_valid(at, false);
     const char *end = cli_json_end(at);
-    return end[strspn(end, " \n\t\r")] == 0;
+    int depth = 0;
+    for (const char *sign = at; *sign == '['; depth++)
+        sign += 1 + strspn(sign + 1, blanks);
+    return depth > value_depth(r->source) && end[strspn(end, blanks)] == 0;
 }
 
 /* ------------------------------------------------------------------ */
@@ -171,9 +200,9 @@ zlg_status cli_source_text(cli_source *source, int rank, zlg_error *err)
     reader r;
     zlg_status status = start(source, &r, err);
     if (status == ZLG_OK)
-        status = is_json(&r, rank)        ? read_json(&r, rank)
-                 : is_text(source->dtype) ? read_strings(&r, rank)
-                                          : read_values(&r);
+        status = is_json(&r, rank)             ? read_json(&r, rank)
+                 : may_be_empty(source->dtype) ? read_strings(&r, rank)
+                                               : read_values(&r);
     return finish(&r, status);
 }
 

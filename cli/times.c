@@ -46,16 +46,21 @@ int64_t cli_days_of(cli_calendar calendar, cli_date date)
            days_before_month(calendar, date.year, date.month) + date.day - 1;
 }
 
+/* Years after which a calendar comes back to the same days, and how many those are. */
+static int64_t cycle_years(cli_calendar calendar)
+{
+    return calendar == CLI_GREGORIAN ? 400 : 1;
+}
+
 cli_date cli_date_of(cli_calendar calendar, int64_t days)
 {
+    int64_t n_years = cycle_years(calendar);
+    int64_t n_days = days_before_year(calendar, n_years) - days_before_year(calendar, 0);
     days += days_before_year(calendar, 1970);
-    /* A year has 366 days at most, so this is no more than a few years off, or a hundredth
-     * of them. */
-    cli_date date = {.year = floor_div(days, calendar == CLI_360_DAY ? 360 : 365)};
-    while (days_before_year(calendar, date.year) > days) {
-        int64_t over = days_before_year(calendar, date.year) - days;
-        date.year -= over / 366 > 1 ? over / 366 : 1;
-    }
+    int64_t n_cycles = floor_div(days, n_days);
+    days -= n_cycles * n_days;
+    /* A year has 366 days at most, so this is at most one too few. */
+    cli_date date = {.year = days / 366};
     while (days_before_year(calendar, date.year + 1) <= days)
         date.year++;
     int left = (int)(days - days_before_year(calendar, date.year));
@@ -63,6 +68,7 @@ cli_date cli_date_of(cli_calendar calendar, int64_t days)
     while (days_before_month(calendar, date.year, date.month + 1) <= left)
         date.month++;
     date.day = left - days_before_month(calendar, date.year, date.month) + 1;
+    date.year += n_cycles * n_years;
     return date;
 }
 
@@ -100,7 +106,10 @@ bool cli_print_time(FILE *out, int64_t count, int64_t scale, const char *unit)
         return true;
     }
     int64_t n;
-    if (__builtin_mul_overflow(count, scale, &n) || n < -INT64_MAX / 8 || n > INT64_MAX / 8)
+    if (__builtin_mul_overflow(count, scale, &n))
+        return false;
+    bool is_far = n < -INT64_MAX / 8 || n > INT64_MAX / 8;
+    if (is_far && (strcmp(unit, "Y") == 0 || strcmp(unit, "M") == 0))
         return false;
     if (strcmp(unit, "Y") == 0 || strcmp(unit, "M") == 0) {
         int64_t months = *unit == 'Y' ? 0 : n;
@@ -114,6 +123,8 @@ bool cli_print_time(FILE *out, int64_t count, int64_t scale, const char *unit)
         if (strcmp(units[i].name, unit) != 0)
             continue;
         int64_t per_day = units[i].per_day;
+        if (is_far && per_day < 86400)
+            return false;
         int64_t days = per_day ? floor_div(n, per_day) : n * units[i].days;
         cli_date date = cli_date_of(CLI_GREGORIAN, days);
         fprintf(out, "%04" PRId64 "-%02d-%02d", date.year, date.month, date.day);
@@ -143,7 +154,7 @@ static bool read_year(const char **at, int64_t *out)
     bool negative = **at == '-';
     *at += negative;
     int n = (int)strspn(*at, "0123456789");
-    if (n < 4 || n > 9 || !read_digits(at, n, out))
+    if (n < 4 || n > 19 || (n == 19 && **at > '8') || !read_digits(at, n, out))
         return false;
     *out = negative ? -*out : *out;
     return true;
@@ -197,15 +208,23 @@ static bool read_clock(const char **at, int64_t *second, int64_t *nanosecond)
     return true;
 }
 
+/* Days of no more years than these fit into 64 bits. */
+static const int64_t most_years = INT64_C(25000000000000000);
+
 /* Units between a moment and 1970; months and years only from their first moment. */
 static bool count_units(cli_date date, int64_t second, int64_t nanosecond, const char *unit,
                         int64_t *out)
 {
     if (strcmp(unit, "Y") == 0 || strcmp(unit, "M") == 0) {
-        int64_t years = date.year - 1970, months = 12 * years + date.month - 1;
-        *out = *unit == 'Y' ? years : months;
-        return date.day == 1 && !second && !nanosecond && (*unit == 'M' || date.month == 1);
+        int64_t years = date.year - 1970, months = date.month - 1;
+        *out = years;
+        return date.day == 1 && !second && !nanosecond &&
+               (*unit == 'Y' ? months == 0
+                             : !__builtin_mul_overflow(years, 12, out) &&
+                                   !__builtin_add_overflow(*out, months, out));
     }
+    if (date.year > most_years || date.year < -most_years)
+        return false;
     int64_t days = cli_days_of(CLI_GREGORIAN, date);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         int64_t per_day = units[i].per_day, per_second = per_day / 86400;
