@@ -129,16 +129,13 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
 
     @property
     def _origin(self) -> Group | None:
-        """The group whose consolidated metadata this one answers from."""
         if self._consolidated_in is not None:
             return self._consolidated_in
         return self if self.is_consolidated else None
 
     def _changed(self) -> None:
-        origin = self._origin
-        if origin is not None:
-            origin.consolidate()
-        if origin is not None and origin is not self:
+        super()._changed()
+        if self._consolidated_in is not None:
             self._reopen(False)
 
     def _writable(self) -> None:

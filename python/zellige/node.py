@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .document import object_to_json
+from .errors import ZelligeError
 from .store import Promise
 
 if TYPE_CHECKING:
@@ -124,10 +125,21 @@ class Node(_core.Node):
         for name in ("_values", "metadata"):
             self.__dict__.pop(name, None)
 
+    @property
+    def _origin(self) -> Group | None:
+        """The group whose consolidated metadata are to show a change of this node."""
+        return self._consolidated_in
+
     def _changed(self) -> None:
         """Keeps consolidated metadata true that this node was found in."""
-        if self._consolidated_in is not None:
-            self._consolidated_in.consolidate()
+        origin = self._origin
+        if origin is None:
+            return
+        try:
+            origin.consolidate()
+        except ZelligeError as error:
+            error.add_note("The change is made; consolidated metadata do not show it.")
+            raise
 
     # ------------------------------------------------------------------ place
 

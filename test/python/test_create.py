@@ -1,5 +1,7 @@
 """Creating, writing, saving, loading; the modes of opening."""
 
+import pickle
+
 import numpy as np
 import pytest
 import zellige
@@ -219,6 +221,18 @@ def test_stores():
         store.get("c")
     with pytest.raises(zellige.ZelligeError):
         store.get("../c")
+
+
+def test_a_store_without_locks(tmp_path):
+    store = zellige.LocalStore(tmp_path, no_locks=True)
+    array = zellige.create_array(store, shape=9, dtype="i2", chunks=4, promise="durable")
+    array[2:6] = 5
+    assert array[...].tolist() == [0, 0, 5, 5, 5, 5, 0, 0, 0]
+    again = pickle.loads(pickle.dumps(array))
+    assert again.store.no_locks and not zellige.LocalStore(tmp_path).no_locks
+    assert (again.promise, again.keep_empty, again.read_only) == ("durable", False, False)
+    again[0] = 1
+    assert array[0] == 1
 
 
 def test_chosen_shapes():

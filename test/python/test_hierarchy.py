@@ -145,6 +145,22 @@ def test_changes_reach_consolidated_metadata(root):
     same(fresh(root)["moved"][1:], DATA[1:])
 
 
+def test_metadata_that_cannot_be_consolidated(tmp_path):
+    """The change is made, and the error says what is not."""
+    root = zellige.create_group(tmp_path)
+    root.create_array("x", data=DATA)
+    root.consolidate()
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "zarr.json").write_text('{"zarr_format": 3, "node_')
+    with pytest.raises(zellige.MetadataError, match="torn") as caught:
+        root["x"].append(DATA)
+    assert caught.value.__notes__ == [
+        "The change is made; consolidated metadata do not show it."
+    ]
+    assert fresh(root)["x"].shape == (3, 4)
+    assert zellige.open_array(tmp_path, path="x").shape == (6, 4)
+
+
 def test_groups_opened_without_them_leave_them_alone(root):
     root.consolidate()
     writer = fresh(root, "r+", use_consolidated=False)
