@@ -20,6 +20,12 @@ LAYOUTS = {
         "compressors": [{"name": "gzip", "configuration": {"level": 1}}, "crc32c"],
     },
     "version 2": {"chunks": (5, 3, 9), "zarr_format": 2, "order": "F"},
+    "rectilinear": {
+        "chunk_grid": {
+            "name": "rectilinear",
+            "configuration": {"kind": "inline", "chunk_shapes": [[2, 11], 3, [1, 7, 1]]},
+        }
+    },
 }
 
 
