@@ -114,6 +114,122 @@ static void test_large_inner_chunks_go_one_by_one(void **state)
     check_peaks("[" SHARD("[8388608]", "[" LITTLE "," ZSTD "]") "]");
 }
 
+/* ------------------------------------------------------------------ gathers */
+
+enum { SIDE = 4096, N_ELEMENTS = SIDE * SIDE };
+
+/* The array anew, in a context that has not kept anything. */
+static void reopen(fixture *f, int n_threads)
+{
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    zlg_array_close(f->array);
+    zlg_store_close(f->store);
+    zlg_ctx_close(f->ctx);
+    assert_int_equal(f->heap.n_bytes, 0);
+    options.allocator = (zlg_allocator){.resize = shared_resize, .self = &f->heap};
+    options.n_threads = n_threads;
+    options.index_cache = -1;
+    MUST(zlg_ctx_new(&options, &f->ctx, err_));
+    MUST(zlg_store_open_fs(f->ctx, f->folder.path, NULL, &f->store, err_));
+    MUST(zlg_array_open(f->store, "wide", NULL, &f->array, err_));
+    f->heap.peak_bytes = f->heap.n_bytes;
+}
+
+static void open_wide(fixture *f, const char *grid, const char *codecs)
+{
+    open_fixture(f, "[" LITTLE "]");
+    zlg_array_close(f->array);
+    f->array = put_array(f->store, "wide", "[4096,4096]", "\"uint8\"", grid, "0", codecs);
+    MUST(zlg_array_write(f->array, NULL, f->elements, NULL, NULL, err_));
+}
+
+/* Every element, one in some, a row and one, or all of the first half: nothing but the table
+ * of counts comes on top of what a read of everything takes: the pieces in hand. */
+static void check_masks(const char *grid, const char *codecs, size_t piece)
+{
+    enum { N_THREADS = 2, COUNTS = N_ELEMENTS / 64, SMALL = 3 * MIB / 2 };
+    fixture f;
+    uint8_t *mask = calloc(N_ELEMENTS, 1);
+    open_wide(&f, grid, codecs);
+    for (int kind = 0; kind < 4; kind++) {
+        size_t n = 0;
+        const zlg_selection selection = {.kind = ZLG_MASK, .rank = 2, .mask = mask};
+        for (size_t i = 0; i < N_ELEMENTS; i++)
+            mask[i] = kind == 0   ? 1
+                      : kind == 1 ? i % 1009 == 0
+                      : kind == 2 ? i / SIDE == 100 || i == N_ELEMENTS - 1
+                                  : i < N_ELEMENTS / 2;
+        reopen(&f, N_THREADS);
+        size_t before = f.heap.n_bytes;
+        MUST(zlg_array_read(f.array, &selection, &(zlg_target){.data = f.out}, NULL, err_));
+        assert_in_range(peak_since(&f, before), COUNTS,
+                        COUNTS + N_THREADS * (2 * piece + SMALL));
+        for (size_t i = 0; i < N_ELEMENTS; i++)
+            if (mask[i] && f.out[n++] != f.elements[i])
+                fail_msg("element %zu", i);
+    }
+    free(mask);
+    close_fixture(&f);
+}
+
+static void test_masks_of_one_chunk(void **state)
+{
+    (void)state;
+    /* One thread can work at it, so this is half of what is allowed. */
+    check_masks(REGULAR("[4096,4096]"), "[" LITTLE "," ZSTD "]", N_ELEMENTS / 2);
+}
+
+static void test_masks_of_a_shard(void **state)
+{
+    (void)state;
+    check_masks(REGULAR("[4096,4096]"), "[" SHARD("[64,64]", "[" LITTLE "," ZSTD "]") "]",
+                64 * 64);
+}
+
+static void test_masks_of_what_is_not_compressed(void **state)
+{
+    (void)state;
+    check_masks(REGULAR("[4096,4096]"), "[" LITTLE "]", 512 << 10);
+}
+
+static void test_masks_of_many_chunks(void **state)
+{
+    (void)state;
+    check_masks(REGULAR("[128,256]"), "[" TRANSPOSE("[1,0]") "," LITTLE "," ZSTD "]",
+                128 * 256);
+}
+
+/* Points take 8 bytes each to be sorted by object, and once more where they are sorted by
+ * inner chunk; qsort would take its own behind the allocator's back. */
+static void test_points_of_a_shard(void **state)
+{
+    (void)state;
+    enum { N_POINTS = 1 << 20, N_INNER = 64 * 64, SMALL = 2 * 3 * MIB / 2 };
+    fixture f;
+    uint64_t seed = 3;
+    int64_t *lists[2] = {malloc(N_POINTS * sizeof(int64_t)), malloc(N_POINTS * 8)};
+    const int64_t *const coordinates[2] = {lists[0], lists[1]};
+    const zlg_selection selection = {
+        .kind = ZLG_POINTS, .rank = 2, .coordinates = coordinates, .n_points = N_POINTS};
+    for (int i = 0; i < N_POINTS; i++)
+        for (int k = 0; k < 2; k++)
+            lists[k][i] = (int64_t)(test_random(&seed) % SIDE);
+    open_wide(&f, REGULAR("[4096,4096]"),
+              "[" SHARD("[64,64]", "[" LITTLE "," ZSTD "]") "]");
+    for (int n_threads = 1; n_threads <= 2; n_threads++) {
+        reopen(&f, n_threads);
+        size_t before = f.heap.n_bytes;
+        MUST(zlg_array_read(f.array, &selection, &(zlg_target){.data = f.out}, NULL, err_));
+        assert_in_range(peak_since(&f, before), 8 * N_POINTS,
+                        16 * N_POINTS + 32 * N_INNER + SMALL);
+        for (int i = 0; i < N_POINTS; i++)
+            assert_int_equal(f.out[i], f.elements[lists[0][i] * SIDE + lists[1][i]]);
+    }
+    free(lists[0]);
+    free(lists[1]);
+    close_fixture(&f);
+}
+
 /* The caller's own function reads a large piece while its call holds the budget. */
 typedef struct reader {
     zlg_array *array;
@@ -171,6 +287,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_chunks_go_one_by_one),
         cmocka_unit_test(test_large_inner_chunks_go_one_by_one),
+        cmocka_unit_test(test_masks_of_one_chunk),
+        cmocka_unit_test(test_masks_of_a_shard),
+        cmocka_unit_test(test_masks_of_what_is_not_compressed),
+        cmocka_unit_test(test_masks_of_many_chunks),
+        cmocka_unit_test(test_points_of_a_shard),
         cmocka_unit_test(test_a_poll_may_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
