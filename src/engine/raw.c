@@ -89,16 +89,11 @@ static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first,
     const uint8_t *bytes;
     ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first, (size_t)span, reader->buf,
                         &bytes, reader->err));
-    const zlgi_swap *swap = &reader->chain->swap;
-    if (reader->chain->normalize) {
-        zlgi_unit_finish(reader->chain, reader->source, reader->buf->data, (size_t)span);
-        swap = NULL;
-    }
     for (int i = 0; i < use->rank; i++) {
         use->axis[i].base += first_of(&use->axis[i]);
         use->axis[i].start = 0;
     }
-    zlgi_place(use, bytes, reader->strides, reader->source->item, swap);
+    zlgi_unit_place_use(reader->source, reader->chain, reader->strides, bytes, use);
     return ZLG_OK;
 }
 

@@ -143,8 +143,8 @@ static void open_wide(fixture *f, const char *grid, const char *codecs)
     MUST(zlg_array_write(f->array, NULL, f->elements, NULL, NULL, err_));
 }
 
-/* Every element, one in some, a row and one, or all of the first half: nothing but the table
- * of counts comes on top of what a read of everything takes: the pieces in hand. */
+/* Every element, one in some, a row and one, or the first half: nothing but the table of
+ * counts comes on top of the pieces in hand. */
 static void check_masks(const char *grid, const char *codecs, size_t piece)
 {
     enum { N_THREADS = 2, COUNTS = N_ELEMENTS / 64, SMALL = 3 * MIB / 2 };
@@ -230,6 +230,54 @@ static void test_points_of_a_shard(void **state)
     close_fixture(&f);
 }
 
+/* A chunk that a store in memory lends may hold any byte for true. Of one element one is
+ * changed, in the result, and nothing is copied. */
+static void test_an_element_of_a_lent_chunk(void **state)
+{
+    (void)state;
+    enum { N = 16 * MIB, N_WANTED = 3 };
+    static const int64_t list[N_WANTED] = {N - 1, 5, N / 2};
+    static const int64_t *const coordinates[1] = {list};
+    const zlg_axis axis = {.list = list, .count = N_WANTED};
+    zlg_selection selections[] = {
+        {.kind = ZLG_BOX, .rank = 1, .axes = &axis},
+        {.kind = ZLG_POINTS, .rank = 1, .coordinates = coordinates, .n_points = N_WANTED},
+        {.kind = ZLG_MASK, .rank = 1}};
+    fixture f;
+    zlg_store *store;
+    uint8_t *bytes = malloc(N), *mask = calloc(N, 1);
+    open_fixture(&f, "[" LITTLE "]");
+    MUST(zlg_store_open_memory(f.ctx, &store, err_));
+    zlg_array *array = put_array(store, "", "[16777216]", "\"bool\"", REGULAR("[16777216]"),
+                                 "false", "[" LITTLE "]");
+    for (size_t i = 0; i < N; i++)
+        bytes[i] = (uint8_t)(i % 3);
+    for (int i = 0; i < N_WANTED; i++)
+        mask[list[i]] = 1;
+    selections[2].mask = mask;
+    MUST(zlg_store_put(store, "c/0", bytes, N, err_));
+    for (size_t s = 0; s < ZLGI_COUNT(selections); s++) {
+        uint8_t out[2 * N_WANTED] = {9, 9, 9, 9, 9, 9};
+        const ptrdiff_t stride = 2;
+        size_t before = f.heap.n_bytes;
+        f.heap.peak_bytes = before;
+        zlg_target target = {.data = out, .strides = &stride};
+        MUST(zlg_array_read(array, &selections[s], &target, NULL, err_));
+        assert_in_range(peak_since(&f, before), 0, MIB);
+        for (int i = 0; i < N_WANTED; i++) {
+            int64_t at =
+                list[s < 2 ? i : (i + 1) % N_WANTED]; /* a mask has them in order */
+            assert_int_equal(out[2 * i], at % 3 != 0);
+            assert_int_equal(out[2 * i + 1], 9);
+        }
+    }
+    zlg_array_close(array);
+    zlg_store_close(store);
+    free(bytes);
+    free(mask);
+    close_fixture(&f);
+}
+
 /* The caller's own function reads a large piece while its call holds the budget. */
 typedef struct reader {
     zlg_array *array;
@@ -292,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_masks_of_what_is_not_compressed),
         cmocka_unit_test(test_masks_of_many_chunks),
         cmocka_unit_test(test_points_of_a_shard),
+        cmocka_unit_test(test_an_element_of_a_lent_chunk),
         cmocka_unit_test(test_a_poll_may_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
