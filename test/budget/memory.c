@@ -190,6 +190,7 @@ static void test_masks_of_what_is_not_compressed(void **state)
 {
     (void)state;
     check_masks(REGULAR("[4096,4096]"), "[" LITTLE "]", 512 << 10);
+    check_masks(REGULAR("[3000,2500]"), "[" TRANSPOSE("[1,0]") "," LITTLE "]", 512 << 10);
 }
 
 static void test_masks_of_many_chunks(void **state)
