@@ -493,9 +493,11 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_selection_shape(const zlg_array *array,
  * failures the one of the first object is reported: in C order of the grid, arrays in the
  * order in which they are first named.
  * Memory beyond the targets: at most threads x (largest encoded piece + its decoded
- * form) + 16 MiB, and the keys that sort a gather: up to about 200 bytes for each point or
- * set element of a mask, and, in a call of several reads, for each object or inner chunk
- * that one of them touches.
+ * form) + 16 MiB, and what sorts a gather. Points: 8 bytes each, 8 more in a shard or 16 in
+ * an uncompressed chunk, and 40 for each object and inner chunk that has some. Lists: 32
+ * bytes an entry. Masks: 8 bytes for each object. Several reads in a call: up to 100 bytes
+ * for each object or inner chunk that one of them touches, and for each read 60 and 56 an
+ * axis, once and again in each thread.
  */
 typedef struct zlg_target {
     void *data;               /* first element of the result; NULL only without bytes   */

@@ -16,7 +16,7 @@ typedef struct raw_reader {
     zlg_error *err;
 } raw_reader;
 
-/* Elements of a mask that are sorted at a time. */
+/* So many elements of a mask in one run are worth reading all of it; fewer are sorted. */
 enum { MASK_POINTS = 8192 };
 
 static int64_t first_of(const zlgi_use_axis *axis)
@@ -89,16 +89,11 @@ static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first,
     const uint8_t *bytes;
     ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first, (size_t)span, reader->buf,
                         &bytes, reader->err));
-    const zlgi_swap *swap = &reader->chain->swap;
-    if (reader->chain->normalize) {
-        zlgi_unit_finish(reader->chain, reader->source, reader->buf->data, (size_t)span);
-        swap = NULL;
-    }
     for (int i = 0; i < use->rank; i++) {
         use->axis[i].base += first_of(&use->axis[i]);
         use->axis[i].start = 0;
     }
-    zlgi_place(use, bytes, reader->strides, reader->source->item, swap);
+    zlgi_unit_place_use(reader->source, reader->chain, reader->strides, bytes, use);
     return ZLG_OK;
 }
 
@@ -213,8 +208,8 @@ static zlg_status read_mask(raw_reader *reader, zlgi_use *use)
     measure(reader, use, &first, &span, &all, &widest);
     if (span <= ZLGI_RUN_BYTES || widest < 0)
         n = (uint64_t)zlgi_mask_count(use);
-    bool close = span <= ZLGI_RUN_BYTES && span <= 2 * n * item + ZLGI_GAP_BYTES;
-    if (widest < 0 || close) {
+    bool close = span <= 2 * n * item + ZLGI_GAP_BYTES || n >= MASK_POINTS;
+    if (widest < 0 || (close && span <= ZLGI_RUN_BYTES)) {
         if (reader->worker->trace)
             return zlgi_trace_add(reader->worker->trace, reader->range->offset + first,
                                   span, 1, reader->err);

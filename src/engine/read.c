@@ -20,6 +20,8 @@ zlg_status zlgi_uses_room(zlgi_uses *uses, zlgi_use **out, zlg_error *err)
 zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
                             zlgi_uses *out, zlg_error *err)
 {
+    ZLGI_TRY(zlgi_buf_reserve(out->buf, planned->n_records * zlgi_use_bytes(out->rank),
+                              false, err));
     for (size_t i = 0; i < planned->n_records; i++) {
         const zlgi_record *record = planned->records ? &planned->records[i] : NULL;
         const zlgi_use *use = zlgi_plan_use(plan, record ? record->request : 0);

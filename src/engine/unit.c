@@ -32,34 +32,27 @@ void zlgi_unit_finish(const zlgi_chain *chain, const zlgi_source *source, uint8_
         zlgi_dtype_normalize(source->dtype, elements, n_bytes / source->item);
 }
 
+void zlgi_unit_place_use(const zlgi_source *source, const zlgi_chain *chain,
+                         const ptrdiff_t *strides, const uint8_t *unit, const zlgi_use *use)
+{
+    zlgi_place(use, unit, strides, source->item, &chain->swap);
+    if (chain->normalize) /* there: the unit may be lent by the store, and large */
+        zlgi_place_normal(use, source->dtype);
+}
+
 zlg_status zlgi_unit_place(zlgi_worker *worker, const zlgi_source *source,
                            const zlgi_chain *chain, const ptrdiff_t *strides,
                            zlgi_bytes unit, const zlgi_uses *uses, zlg_error *err)
 {
-    const zlgi_swap *swap = &chain->swap;
-    zlgi_buf *copy = NULL;
-    if (chain->normalize) { /* the unit may be lent by the store: change a copy */
-        copy = zlgi_scratch_push(worker->scratch);
-        zlg_status status = zlgi_buf_append(copy, unit.data, unit.n, err);
-        if (status != ZLG_OK) {
-            zlgi_scratch_pop(worker->scratch);
-            return status;
-        }
-        zlgi_unit_finish(chain, source, copy->data, unit.n);
-        unit.data = copy->data;
-        swap = NULL;
-    }
     bool placed = true;
     for (size_t i = 0; i < uses->n; i++) {
         const zlgi_use *use = zlgi_uses_at(uses, i);
         if (worker->keep)
             placed = placed && zlgi_place_views(use, unit.data, strides, worker->keep);
         else
-            zlgi_place(use, unit.data, strides, source->item, swap);
+            zlgi_unit_place_use(source, chain, strides, unit.data, use);
         worker->n_done += use_bytes(source, use);
     }
-    if (copy)
-        zlgi_scratch_pop(worker->scratch);
     return placed ? ZLG_OK : zlgi_no_memory(err, unit.n);
 }
 
@@ -253,8 +246,6 @@ static void reserve(zlgi_worker *worker, const zlgi_level *level, const zlgi_lev
         need = range->n_bytes;
     if (n_decoded != ZLGI_UNKNOWN)
         need += level->raw ? 0 : n_decoded;
-    if (n_decoded != ZLGI_UNKNOWN && chain->normalize)
-        need += n_decoded;
     zlgi_worker_reserve(worker, need);
 }
 

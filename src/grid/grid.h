@@ -241,6 +241,8 @@ bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
                       const ptrdiff_t *unit_strides, zlgi_arena *arena);
 /* One value everywhere. */
 void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item);
+/* What was placed, to canonical values of its type. */
+void zlgi_place_normal(const zlgi_use *use, const zlgi_dtype *dtype);
 /* True when the use takes every element of a box of `shape` in order and its memory has
  * the strides of the unit, so that a decoder may write there directly. */
 bool zlgi_use_matches(const zlgi_use *use, const int64_t *shape,

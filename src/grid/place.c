@@ -400,7 +400,7 @@ bool zlgi_place_views(const zlgi_use *use, const uint8_t *unit,
     return !failed;
 }
 
-/* ------------------------------------------------------------------ fill */
+/* ------------------------------------------------------------------ memory alone */
 
 static void row_same_byte(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to_step,
                           ptrdiff_t from_step, const void *context)
@@ -415,26 +415,50 @@ static void row_same_byte(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t
         memset(to + i * to_step, *from, element->item);
 }
 
+/* Runs a row kernel over the memory of a use alone: `from` stands still. */
+static void run_memory(const zlgi_use *use, const uint8_t *from, row_fn row,
+                       const void *context)
+{
+    static const ptrdiff_t still[ZLG_MAX_RANK];
+    if (use->kind != ZLGI_USE_BOX) {
+        run_gather(use, from, still, true, row, context);
+        return;
+    }
+    copy c;
+    make_loops(use, from, still, true, &c);
+    c.from = from;
+    order_loops(&c);
+    merge_loops(&c);
+    if (c.n_loops == 0)
+        c.loops[c.n_loops++] = (loop){.n = 1};
+    run_loops(&c, row, context, 0);
+}
+
 void zlgi_place_fill(const zlgi_use *use, const uint8_t *value, size_t item)
 {
     bool same = true;
     for (size_t i = 1; i < item && same; i++)
         same = value[i] == value[0];
     any_element element = {.item = item};
-    row_fn row = same ? row_same_byte : choose_row(item, NULL);
-    static const ptrdiff_t still[ZLG_MAX_RANK];
-    if (use->kind != ZLGI_USE_BOX) {
-        run_gather(use, value, still, true, row, &element);
+    run_memory(use, value, same ? row_same_byte : choose_row(item, NULL), &element);
+}
+
+static void row_normal(uint8_t *to, const uint8_t *from, int64_t n, ptrdiff_t to_step,
+                       ptrdiff_t from_step, const void *context)
+{
+    const zlgi_dtype *dtype = context;
+    (void)from, (void)from_step;
+    if (to_step == (ptrdiff_t)dtype->n_bytes) {
+        zlgi_dtype_normalize(dtype, to, (size_t)n);
         return;
     }
-    copy c;
-    make_loops(use, value, still, true, &c);
-    c.from = value;
-    order_loops(&c);
-    merge_loops(&c);
-    if (c.n_loops == 0)
-        c.loops[c.n_loops++] = (loop){.n = 1};
-    run_loops(&c, row, &element, 0);
+    for (int64_t i = 0; i < n; i++)
+        zlgi_dtype_normalize(dtype, to + i * to_step, 1);
+}
+
+void zlgi_place_normal(const zlgi_use *use, const zlgi_dtype *dtype)
+{
+    run_memory(use, use->memory, row_normal, dtype);
 }
 
 /* ------------------------------------------------------------------ questions */

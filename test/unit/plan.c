@@ -81,11 +81,74 @@ static void test_many_requests_of_several_arrays(void **state)
     free(requests);
 }
 
+/* Each point has an object of its own: 8 bytes to sort it, a record and a place in the list
+ * of objects. */
+static void test_points_of_many_objects(void **state)
+{
+    (void)state;
+    zlgi_source source = source_of();
+    source.grid.axis[0] = zlgi_grid_regular(MANY, 1);
+    int64_t *list = malloc(MANY * sizeof *list);
+    const int64_t *const coordinates[] = {list};
+    zlg_selection points = {
+        .kind = ZLG_POINTS, .rank = 1, .coordinates = coordinates, .n_points = MANY};
+    for (int64_t i = 0; i < MANY; i++)
+        list[i] = i * 7 % MANY; /* each once */
+    const zlgi_request request = {
+        .source = &source, .selection = &points, .memory = (uint8_t *)list};
+    zlgi_plan plan;
+    zlgi_planned planned;
+    test_heap heap;
+    test_heap_init(&heap);
+    assert_int_equal(zlgi_plan_make(&plan, &heap.alloc, &request, 1, NULL), ZLG_OK);
+    assert_in_range(heap.peak_bytes, 8 * MANY, (8 + 40) * MANY + 8192);
+    assert_int_equal(plan.n_objects, MANY);
+    for (uint64_t k = 0; k < MANY; k++) {
+        zlgi_plan_object(&plan, k, &planned);
+        assert_int_equal(planned.n_records, 1);
+        assert_int_equal(planned.records->n_ids, 1);
+        int64_t id = zlgi_plan_use(&plan, 0)->ids[planned.records->first_id];
+        assert_int_equal(list[id], planned.coordinates[0]);
+    }
+    zlgi_plan_reset(&plan);
+    free(list);
+}
+
+/* A mask names the objects in which it selects something, and no others. */
+static void test_a_mask_alone_and_in_a_batch(void **state)
+{
+    (void)state;
+    zlgi_source source = source_of();
+    const uint8_t bytes[LENGTH] = {0, 0, 3, 0, 0, 0, 0, 0, 0, 1}, none[LENGTH] = {0};
+    zlg_selection masks[2] = {{.kind = ZLG_MASK, .rank = 1, .mask = bytes},
+                              {.kind = ZLG_MASK, .rank = 1, .mask = none}};
+    uint8_t memory[2];
+    zlgi_request requests[2];
+    for (int i = 0; i < 2; i++)
+        requests[i] =
+            (zlgi_request){.source = &source, .selection = &masks[i], .memory = memory};
+    for (size_t n = 1; n <= 2; n++) {
+        zlgi_plan plan;
+        zlgi_planned planned;
+        assert_int_equal(zlgi_plan_make(&plan, &zlgi_default_alloc, requests, n, NULL),
+                         ZLG_OK);
+        assert_int_equal(plan.n_objects, 2);
+        for (uint64_t k = 0; k < 2; k++) {
+            zlgi_plan_object(&plan, k, &planned);
+            assert_int_equal(planned.coordinates[0], 2 * k);
+            assert_int_equal(planned.n_records, 1);
+        }
+        zlgi_plan_reset(&plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests_are_gathered_by_object),
         cmocka_unit_test(test_many_requests_of_several_arrays),
+        cmocka_unit_test(test_points_of_many_objects),
+        cmocka_unit_test(test_a_mask_alone_and_in_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
