@@ -2,13 +2,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "unit/fs_test.h"
 
 /* The library calls these: what a sweeper, a disk or a network does at the wrong moment. */
 static const test_folder *swept_before_lock;
 static off_t bad_byte = -1, file_end = -1;
-static int n_advised, n_closes_that_fail, close_error;
+static int n_written, n_advised, n_closes_that_fail, close_error;
 
 static int remove_temporary(const char *path, const struct stat *s, int kind,
                             struct FTW *at)
@@ -28,6 +29,12 @@ int fcntl(int fd, int command, ...)
     if (command == F_OFD_SETLK && folder != NULL)
         nftw(folder->path, remove_temporary, 8, FTW_PHYS);
     return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+ssize_t writev(int fd, const struct iovec *vectors, int n)
+{
+    n_written++;
+    return syscall(SYS_writev, fd, vectors, n);
 }
 
 ssize_t pread(int fd, void *data, size_t n, off_t offset)
@@ -97,8 +104,10 @@ static void test_sweeper_that_is_faster(void **state)
     test_folder_make(&folder);
     zlg_store *store = open_plain(&folder);
     swept_before_lock = &folder;
+    n_written = 0;
     test_must_put(store, "k", "1");
     assert_null(swept_before_lock);
+    assert_int_equal(n_written, 1); /* noticed before anything was written */
     test_must_get(store, "k", "1");
     assert_int_equal(count_names(&folder), 1);
     zlgi_store_destroy(store);

@@ -255,6 +255,37 @@ static void test_hard_links_are_not_written_through(void **state)
     test_folder_remove(&folder);
 }
 
+/* Somebody removes what is locked, directory and all, by hand: the update starts again. */
+static void test_locked_object_is_removed_by_hand(void **state)
+{
+    (void)state;
+    zlgi_bytes part = {(const uint8_t *)"ours", 4};
+    test_folder folder;
+    test_folder_make(&folder);
+    zlg_store *store = open_plain(&folder);
+    for (int is_made_anew = 0; is_made_anew < 2; is_made_anew++) {
+        zlgi_txn txn = {.change = ZLGI_UPDATE, .promise = ZLG_VISIBLE};
+        test_must_put(store, "a/b/k", "old");
+        assert_int_equal(store->class->begin(store, "a/b/k", &txn, NULL), ZLG_OK);
+        assert_int_equal(unlink(test_folder_path(&folder, "a/b/k")), 0);
+        assert_int_equal(rmdir(test_folder_path(&folder, "a/b")), 0);
+        if (is_made_anew)
+            test_must_put(store, "a/b/k", "theirs");
+        assert_int_equal(store->class->commit(store, "a/b/k", &txn, &part, 1, NULL),
+                         ZLG_EXISTS);
+        store->class->end(store, &txn);
+        assert_true(txn.again);
+        assert_int_equal(store->class->begin(store, "a/b/k", &txn, NULL), ZLG_OK);
+        assert_int_equal(txn.present, is_made_anew);
+        assert_int_equal(store->class->commit(store, "a/b/k", &txn, &part, 1, NULL),
+                         ZLG_OK);
+        store->class->end(store, &txn);
+        test_must_get(store, "a/b/k", "ours");
+    }
+    zlgi_store_destroy(store);
+    test_folder_remove(&folder);
+}
+
 static void test_no_locks(void **state)
 {
     (void)state;
@@ -342,11 +373,9 @@ static void test_forked_child_keeps_no_lock(void **state)
         pause();
         _exit(1);
     }
-    zlgi_bytes part = {(const uint8_t *)"new", 3};
-    assert_int_equal(store->class->commit(store, "k", &txn, &part, 1, NULL), ZLG_OK);
-    store->class->end(store, &txn);
-    assert_int_equal(update_now(store, "k", "newer", NULL), ZLG_OK);
-    test_must_get(store, "k", "newer");
+    store->class->end(store, &txn); /* nothing changed: the file stays */
+    assert_int_equal(update_now(store, "k", "new", NULL), ZLG_OK);
+    test_must_get(store, "k", "new");
     assert_int_equal(kill(child, SIGKILL), 0);
     must_end(child, SIGKILL);
     zlgi_store_destroy(store);
@@ -511,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_full_and_read_only_file_system),
         cmocka_unit_test(test_changes_through_links),
         cmocka_unit_test(test_hard_links_are_not_written_through),
+        cmocka_unit_test(test_locked_object_is_removed_by_hand),
         cmocka_unit_test(test_no_locks),
         cmocka_unit_test(test_killed_holder_holds_up_nobody),
         cmocka_unit_test(test_forked_child_keeps_no_lock),
