@@ -140,7 +140,7 @@ static void open_wide(fixture *f, const char *grid, const char *codecs)
     open_fixture(f, "[" LITTLE "]");
     zlg_array_close(f->array);
     f->array = put_array(f->store, "wide", "[4096,4096]", "\"uint8\"", grid, "0", codecs);
-    MUST(zlg_array_write(f->array, NULL, f->elements, NULL, NULL, err_));
+    MUST(zlg_array_write(f->array, NULL, &(zlg_source){.data = f->elements}, NULL, err_));
 }
 
 /* Every element, one in some, a row and one, or the first half: nothing but the table of
