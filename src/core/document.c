@@ -4,6 +4,7 @@
  */
 #include "core/core.h"
 
+/* For what a store does not name itself. */
 static zlg_status within_key(const char *key, zlg_status status, zlg_error *err)
 {
     return zlgi_within(err, status, "key \"%s\"", key);
@@ -27,9 +28,7 @@ zlg_status zlgi_document_put(zlg_store *store, const char *path, const char *nam
     char key[ZLGI_NAME_MAX];
     ZLGI_TRY(zlgi_join(path, name, key, err));
     zlgi_bytes part = {.data = text ? text->data : NULL, .n = text ? text->n : 0};
-    zlg_status status =
-        zlgi_store_put(store, key, change, promise, &part, text ? 1 : ZLGI_REMOVE, err);
-    return within_key(key, status, err);
+    return zlgi_store_put(store, key, change, promise, &part, text ? 1 : ZLGI_REMOVE, err);
 }
 
 /* ------------------------------------------------------------------ changing */
@@ -58,7 +57,7 @@ static zlg_status read_now(changing *c, const zlgi_json **out)
 
 static zlg_status store_text(changing *c)
 {
-    ZLGI_TRY(zlgi_document_check(c->store, c->text, c->err));
+    ZLGI_TRY(within_key(c->key, zlgi_document_check(c->store, c->text, c->err), c->err));
     zlgi_bytes part = {.data = c->text->data, .n = c->text->n};
     return c->store->class->commit(c->store, c->key, &c->txn, &part, 1, c->err);
 }
@@ -72,7 +71,7 @@ static zlg_status change_once(changing *c)
     ZLGI_TRY(edit->change(edit->user, document, c->arena, c->text, c->err));
     if (c->text->n == 0)
         return ZLG_OK;
-    zlg_status status = within_key(c->key, store_text(c), c->err);
+    zlg_status status = store_text(c);
     if (status != ZLG_OK && !c->txn.again && edit->undo)
         edit->undo(edit->user);
     return status;
@@ -84,9 +83,7 @@ static zlg_status change_all(changing *c)
     zlg_status status;
     do {
         c->txn.again = false;
-        status = store->class->begin(store, c->key, &c->txn, c->err);
-        if (status != ZLG_OK)
-            return within_key(c->key, status, c->err);
+        ZLGI_TRY(store->class->begin(store, c->key, &c->txn, c->err));
         status = change_once(c);
         store->class->end(store, &c->txn);
     } while (c->txn.again);

@@ -249,7 +249,7 @@ static inline zlg_status fault_begin(zlg_store *store, const char *key, zlgi_txn
     fault_store *s = (fault_store *)store;
     fault_sleep(s);
     if (fault_strikes(s, FAULT_IO))
-        return fault_fail(err);
+        return zlgi_within(err, fault_fail(err), "key \"%s\"", key);
     pthread_mutex_lock(&s->lock);
     fault_value *value = fault_find(s, key);
     pthread_mutex_unlock(&s->lock);
@@ -280,7 +280,7 @@ static inline zlg_status fault_commit(zlg_store *store, const char *key, zlgi_tx
     fault_store *s = (fault_store *)store;
     fault_sleep(s);
     if (fault_strikes(s, FAULT_IO))
-        return fault_fail(err);
+        return zlgi_within(err, fault_fail(err), "key \"%s\"", key);
     fault_value *value = n_parts < 0 ? NULL : fault_value_make(key, parts, n_parts);
     pthread_mutex_lock(&s->lock);
     bool late = txn->change != ZLGI_REPLACE && fault_find(s, key) != txn->seen;
