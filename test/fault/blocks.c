@@ -271,10 +271,10 @@ static void test_blocks_of_a_batch(void **state)
             assert_int_equal(stats.n_chunks, n_chunks);
             if (n_threads == 1 && !lends)
                 n_bytes = stats.n_bytes_read;
-            /* Gaps between blocks are not read, but the chunks of one block may lie in
-             * the gaps of another. */
-            assert_in_range(stats.n_bytes_read, lends ? 0 : n_bytes / 2,
-                            lends ? 0 : 2 * n_bytes);
+            /* Gaps between blocks are not read; but this shard is so small that the
+             * chunks of one block lie in the gaps of the others: four a thread. */
+            uint64_t most = n_threads == 1 ? n_bytes : 4 * (uint64_t)n_threads * n_bytes;
+            assert_in_range(stats.n_bytes_read, lends ? 0 : n_bytes / 2, lends ? 0 : most);
         }
     gather_close(g);
 }
