@@ -195,11 +195,16 @@ static void *helper_main(void *arg)
     return NULL;
 }
 
-/* Threads take no signals: those are the business of the program around us. */
+/* Threads take no signals: those are the business of the program around us. But what a
+ * thread's own access raises, as in a mapped file that became shorter, comes to it alone,
+ * and would end the program unheard if it were blocked. */
 static void start_threads(zlgi_pool *pool, int n)
 {
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (; n > 0 && pool->n_started < pool->n_threads - 1; n--) {
         if (pthread_create(&pool->threads[pool->n_started], NULL, helper_main, pool) != 0)
