@@ -82,7 +82,7 @@ typedef struct cli_selection {
     zlg_axis axes[ZLG_MAX_RANK];
     bool dropped[ZLG_MAX_RANK];
     int64_t *lists[ZLG_MAX_RANK]; /* the memory behind axes[i].list, or NULL */
-    int64_t n_elements;
+    int64_t n_elements;           /* INT64_MAX: that many, or more */
 } cli_selection;
 
 #define CLI_SELECTION_HELP                                                                 \

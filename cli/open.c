@@ -95,12 +95,15 @@ zlg_status cli_with_node(const cli_settings *settings, cli_node_fn run, zlg_erro
     return status;
 }
 
+/* More elements than can be counted can be filled, but not read. */
 static zlg_status run_selection(const cli_settings *settings, const cli_node *node,
                                 zlg_array *array, cli_array_fn run, zlg_error *err)
 {
     cli_selection selection;
     zlg_status status = cli_selection_parse(node->selection, zlg_array_rank(array),
                                             zlg_array_shape(array), &selection, err);
+    if (status == ZLG_OK && selection.n_elements == INT64_MAX && !settings->changes)
+        status = cli_fail(err, ZLG_LIMIT, "the selection has more than 2^63 elements");
     if (status == ZLG_OK)
         status = run(settings, node, array, &selection, err);
     cli_selection_free(&selection);

@@ -218,7 +218,7 @@ static zlg_status parse_items(parser *p)
 
 /* ------------------------------------------------------------------ selections */
 
-static zlg_status count_elements(cli_selection *selection, zlg_error *err)
+static void count_elements(cli_selection *selection)
 {
     selection->n_elements = 1;
     for (int i = 0; i < selection->rank; i++)
@@ -226,9 +226,10 @@ static zlg_status count_elements(cli_selection *selection, zlg_error *err)
             selection->n_elements = 0;
     for (int i = 0; i < selection->rank && selection->n_elements > 0; i++)
         if (__builtin_mul_overflow(selection->n_elements, selection->axes[i].count,
-                                   &selection->n_elements))
-            return cli_fail(err, ZLG_LIMIT, "the selection has more than 2^63 elements");
-    return ZLG_OK;
+                                   &selection->n_elements)) {
+            selection->n_elements = INT64_MAX;
+            return;
+        }
 }
 
 zlg_status cli_selection_parse(const char *text, int rank, const int64_t *shape,
@@ -239,7 +240,8 @@ zlg_status cli_selection_parse(const char *text, int rank, const int64_t *shape,
         .text = text ? text : "", .rank = rank, .shape = shape, .out = out, .err = err};
     p.at = p.text;
     CLI_TRY(parse_items(&p));
-    return count_elements(out, err);
+    count_elements(out);
+    return ZLG_OK;
 }
 
 void cli_selection_free(cli_selection *selection)

@@ -142,27 +142,37 @@ static zlg_status shapes_differ(const cli_source *source, int rank, const int64_
 
 /* Without a shape: all that there are, or one for all. */
 static zlg_status fit_flat(const cli_source *source, int rank, const int64_t *shape,
-                           ptrdiff_t out[ZLG_MAX_RANK], zlg_error *err)
+                           int64_t n, ptrdiff_t out[ZLG_MAX_RANK], zlg_error *err)
 {
-    int64_t n = 1;
-    ptrdiff_t stride = (ptrdiff_t)source->dtype.n_bytes;
-    for (int i = rank; i-- > 0; stride *= (ptrdiff_t)shape[i], n *= shape[i])
-        out[i] = stride;
-    if (source->n_elements == n)
-        return ZLG_OK;
-    if (source->n_elements != 1 || source->exact)
+    if (source->n_elements != n && (source->n_elements != 1 || source->exact))
         return cli_fail(err, ZLG_USAGE, "%s: it has %lld values, the region %lld",
                         source->name, (long long)source->n_elements, (long long)n);
-    memset(out, 0, (size_t)rank * sizeof *out);
+    bool is_whole = n > 0 && source->n_elements == n;
+    ptrdiff_t stride = is_whole ? (ptrdiff_t)source->dtype.n_bytes : 0;
+    for (int i = rank; i-- > 0; stride *= (ptrdiff_t)shape[i])
+        out[i] = stride;
     return ZLG_OK;
+}
+
+/* INT64_MAX: that many, or more. */
+static int64_t count(int rank, const int64_t *shape)
+{
+    int64_t n = 1;
+    bool fits = true;
+    for (int i = 0; i < rank; i++)
+        if (shape[i] == 0)
+            return 0;
+    for (int i = 0; i < rank; i++)
+        fits &= !__builtin_mul_overflow(n, shape[i], &n);
+    return fits ? n : INT64_MAX;
 }
 
 zlg_status cli_source_fit(const cli_source *source, int rank, const int64_t *shape,
                           ptrdiff_t out[ZLG_MAX_RANK], zlg_error *err)
 {
+    int64_t n = count(rank, shape);
     if (source->rank < 0)
-        return fit_flat(source, rank, shape, out, err);
-    int64_t n = 1;
+        return fit_flat(source, rank, shape, n, out, err);
     int k = source->rank - rank; /* of the source where i is of the region */
     for (int i = 0; i < k; i++)
         if (source->shape[i] != 1)
@@ -172,7 +182,6 @@ zlg_status cli_source_fit(const cli_source *source, int rank, const int64_t *sha
         if (length != shape[i] && length != 1)
             return shapes_differ(source, rank, shape, err);
         out[i] = length == 1 ? 0 : source->strides[i + k];
-        n *= shape[i];
     }
     if (source->offsets && source->n_elements != n && source->n_elements != 1)
         return shapes_differ(source, rank, shape, err);
