@@ -249,6 +249,31 @@ static zlg_status read_words(stage *s, const char *path, zlg_error *err)
     return ZLG_OK;
 }
 
+/* A mask alone: every third number of the shards, and every third word. */
+static zlg_status read_masked(stage *s, zlg_error *err)
+{
+    uint8_t mask[SIDE * SIDE];
+    uint16_t out[SIDE * SIDE / 3];
+    zlg_selection masked = {.kind = ZLG_MASK, .rank = 2, .mask = mask};
+    for (int i = 0; i < SIDE * SIDE; i++)
+        mask[i] = i % 3 == 1;
+    ZLGI_TRY(open_files(s, "", err));
+    ZLGI_TRY(zlg_array_open(s->store, "shards", NULL, &s->array, err));
+    ZLGI_TRY(zlg_array_read(s->array, &masked, &(zlg_target){.data = out}, NULL, err));
+    for (int i = 0; i < SIDE * SIDE / 3; i++)
+        assert_int_equal(out[i], elements[3 * i + 1]);
+    masked.rank = 1;
+    ZLGI_TRY(zlg_array_open(s->store, "words", NULL, &s->other, err));
+    ZLGI_TRY(zlg_array_read_varlen(s->other, &masked, &s->varlen, NULL, err));
+    assert_int_equal(s->varlen.n, SIDE / 3);
+    for (int i = 0; i < SIDE / 3; i++) {
+        size_t n = (size_t)(s->varlen.offsets[i + 1] - s->varlen.offsets[i]);
+        assert_int_equal(n, strlen(words[3 * i + 1]));
+        assert_memory_equal(s->varlen.bytes + s->varlen.offsets[i], words[3 * i + 1], n);
+    }
+    return ZLG_OK;
+}
+
 static zlg_status read_whole_words(stage *s, zlg_error *err)
 {
     return read_words(s, "words", err);
@@ -452,23 +477,15 @@ int main(void)
         }                                                                                  \
     }
     const struct CMUnitTest tests[] = {
-        SCENARIO(read_plain),
-        SCENARIO(read_v2),
-        SCENARIO(read_shards),
-        SCENARIO(read_nested),
-        SCENARIO(read_wrapped),
-        SCENARIO(read_uneven),
-        SCENARIO(read_batch),
-        SCENARIO(read_whole_words),
-        SCENARIO(read_sharded_words),
-        SCENARIO(list_members),
-        SCENARIO(open_consolidated),
-        SCENARIO(open_consolidated_v2),
-        SCENARIO(explain),
-        SCENARIO(write_texts),
-        SCENARIO(create_v3),
-        SCENARIO(create_shards),
-        SCENARIO(create_v2),
+        SCENARIO(read_plain),           SCENARIO(read_v2),
+        SCENARIO(read_shards),          SCENARIO(read_nested),
+        SCENARIO(read_wrapped),         SCENARIO(read_uneven),
+        SCENARIO(read_batch),           SCENARIO(read_masked),
+        SCENARIO(read_whole_words),     SCENARIO(read_sharded_words),
+        SCENARIO(list_members),         SCENARIO(open_consolidated),
+        SCENARIO(open_consolidated_v2), SCENARIO(explain),
+        SCENARIO(write_texts),          SCENARIO(create_v3),
+        SCENARIO(create_shards),        SCENARIO(create_v2),
     };
     return cmocka_run_group_tests(tests, write_files, remove_files);
 }
