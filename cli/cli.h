@@ -226,6 +226,8 @@ void cli_print_change(const cli_settings *settings, int rank, const int64_t *sha
 
 /* ------------------------------------------------------------------ text: text.c */
 
+/* A character of at most U+10FFFF as UTF-8: how many bytes. */
+size_t cli_utf8(uint32_t point, char out[4]);
 /* A name out of a store, without what would steer a terminal. */
 void cli_print_name(FILE *out, const char *name);
 /* "1 chunk", "2 chunks" */

@@ -87,23 +87,6 @@ bool cli_json_number(const char *value, double *out)
     return end != text && (*value != '"' || *end == '"');
 }
 
-static size_t put_character(unsigned point, char out[4])
-{
-    if (point < 0x80) {
-        out[0] = (char)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        out[0] = (char)(0xc0 | point >> 6);
-        out[1] = (char)(0x80 | (point & 0x3f));
-        return 2;
-    }
-    out[0] = (char)(0xe0 | point >> 12);
-    out[1] = (char)(0x80 | (point >> 6 & 0x3f));
-    out[2] = (char)(0x80 | (point & 0x3f));
-    return 3;
-}
-
 /* The library escapes control characters and halves of surrogate pairs only. */
 static size_t put_escape(const char **at, char out[4])
 {
@@ -114,7 +97,7 @@ static size_t put_escape(const char **at, char out[4])
         char digits[5] = {0};
         memcpy(digits, *at, 4);
         *at += 4;
-        return put_character((unsigned)strtoul(digits, NULL, 16), out);
+        return cli_utf8((uint32_t)strtoul(digits, NULL, 16), out);
     }
     out[0] = found ? to[found - from] : letter;
     return 1;

@@ -263,13 +263,10 @@ static zlg_status add_utf8(const cli_source *source, cli_spool *values, const ch
     for (size_t i = 0; i < n_points; i++) {
         uint32_t point = point_at(source, text, i);
         char out[4];
-        size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
         if (point > 0x10ffff)
             return cli_fail(err, ZLG_CORRUPT, "U+%lX is no character",
                             (unsigned long)point);
-        for (size_t k = n; k-- > 1; point >>= 6)
-            out[k] = (char)(0x80 | (point & 0x3f));
-        out[0] = (char)((n == 1 ? 0 : 0xf00u >> n & 0xf0) | point);
+        size_t n = cli_utf8(point, out);
         CLI_TRY(cli_source_add(source, values, out, n, err));
         *n_bytes += (int64_t)n;
     }

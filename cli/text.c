@@ -1,10 +1,19 @@
 /*
- * text.c: quantities as people read them.
+ * text.c: quantities as people read them, and characters.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
+
+size_t cli_utf8(uint32_t point, char out[4])
+{
+    size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; point >>= 6)
+        out[i] = (char)(0x80 | (point & 0x3f));
+    out[0] = (char)((n == 1 ? 0 : 0xf00u >> n & 0xf0) | point);
+    return n;
+}
 
 void cli_print_name(FILE *out, const char *name)
 {
