@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,10 +44,13 @@ typedef struct level {
     zlgi_buf sorted; /* pointers to the names */
 } level;
 
-static int compare_names(const void *a, const void *b)
+static bool is_before(char *const *a, char *const *b, const void *context)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    (void)context;
+    return strcmp(*a, *b) < 0;
 }
+
+ZLGI_SORT(sort_names, char *, is_before)
 
 static bool is_hidden(const char *name)
 {
@@ -83,8 +85,7 @@ static zlg_status read_names(walk *w, level *l)
     }
     if (errno != 0)
         return zlgi_fs_fail(w->fs, -errno, w->path, w->err);
-    if (l->sorted.n > 0)
-        qsort(l->sorted.data, l->sorted.n / sizeof(char *), sizeof(char *), compare_names);
+    sort_names((char **)(void *)l->sorted.data, l->sorted.n / sizeof(char *), NULL);
     return ZLG_OK;
 }
 
