@@ -11,7 +11,7 @@ static zlg_status check_encoders(const zlgi_chain *chain, zlg_error *err)
 {
     for (int i = 0; i < chain->n_steps; i++) {
         const zlgi_codec *codec = chain->step[i].codec;
-        if (!codec->encode || (codec->flags & ZLGI_CODEC_NO_ENCODER))
+        if (!codec->encode)
             return zlgi_fail(err, ZLG_UNSUPPORTED, "codec %s: it is read, not written",
                              codec->name ? codec->name : codec->id);
         if (codec->pass != ZLGI_PASS_SHARDING)
