@@ -221,6 +221,9 @@ zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
                             const zlgi_level_box *box, const zlgi_range *range,
                             zlgi_block **out, zlg_error *err);
 
+/* shard.c: puts an inner chunk in front of what went wrong with it. */
+zlg_status zlgi_within_chunk(const zlgi_grid *grid, uint64_t chunk, zlg_status status,
+                             zlg_error *err);
 /* shard.c: the same of a shard in memory, into 2 * n_chunks numbers. */
 zlg_status zlgi_shard_index_read(zlgi_worker *worker, const zlgi_level *level,
                                  const zlgi_level_box *box, const zlgi_range *range,

@@ -14,14 +14,6 @@ static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
 }
 ZLGI_SORT(sort_records, zlgi_record, record_is_less)
 
-static uint64_t ordinal(const zlgi_grid *grid, const int64_t *coordinates)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < grid->rank; i++)
-        n = n * (uint64_t)grid->axis[i].n_chunks + (uint64_t)coordinates[i];
-    return n;
-}
-
 /* Records name objects by ordinals, which must fit in 64 bits. */
 static zlg_status count_chunks(const zlgi_grid *grid, int64_t *out, zlg_error *err)
 {
@@ -138,7 +130,7 @@ static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlg_error *err)
     for (uint64_t k = 0; k < n_objects; k++) {
         int64_t at[ZLG_MAX_RANK];
         touched_coordinates(touched, grid->rank, k, at);
-        record.object = ordinal(grid, at);
+        record.object = zlgi_grid_ordinal(grid, at);
         if (is_wanted(plan, record.request, at))
             ZLGI_TRY(add_record(plan, record, err));
     }
@@ -279,11 +271,7 @@ void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out)
     out->source = plan->requests[i_request].source;
     const zlgi_grid *grid = &out->source->grid;
     if (plan->records) {
-        uint64_t object = out->records[0].object;
-        for (int i = grid->rank - 1; i >= 0; i--) {
-            out->coordinates[i] = (int64_t)(object % (uint64_t)grid->axis[i].n_chunks);
-            object /= (uint64_t)grid->axis[i].n_chunks;
-        }
+        zlgi_grid_coordinates(grid, out->records[0].object, out->coordinates);
     } else {
         k = plan->chosen ? plan->chosen[k] : k;
         touched_coordinates(plan->touched, grid->rank, k, out->coordinates);

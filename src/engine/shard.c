@@ -129,23 +129,6 @@ zlg_status zlgi_shard_index(zlgi_worker *worker, const zlgi_level *level,
 
 /* ------------------------------------------------------------------ entries */
 
-static void chunk_coordinates(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
-{
-    for (int i = grid->rank - 1; i >= 0; i--) {
-        uint64_t n = (uint64_t)grid->axis[i].n_chunks;
-        out[i] = (int64_t)(chunk % n);
-        chunk /= n;
-    }
-}
-
-static uint64_t chunk_ordinal(const zlgi_grid *grid, const int64_t *coordinates)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < grid->rank; i++)
-        n = n * (uint64_t)grid->axis[i].n_chunks + (uint64_t)coordinates[i];
-    return n;
-}
-
 static inline bool entry_is_less(const entry *a, const entry *b, const void *context)
 {
     (void)context;
@@ -210,12 +193,12 @@ static uint64_t touched_chunk(const shard_reader *reader, const zlgi_touched *to
         at[i] = zlgi_touched_at(&touched[i], (int64_t)(k % n));
         k /= n;
     }
-    return chunk_ordinal(&reader->grid, at);
+    return zlgi_grid_ordinal(&reader->grid, at);
 }
 
 static void chunk_start(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
 {
-    chunk_coordinates(grid, chunk, out);
+    zlgi_grid_coordinates(grid, chunk, out);
     for (int i = 0; i < grid->rank; i++)
         out[i] *= grid->axis[i].chunk;
 }
@@ -317,16 +300,24 @@ static bool wants(const shard_reader *reader, uint64_t chunk)
                              : zlgi_worker_wants(reader->worker, chunk);
 }
 
-static void fail_piece(shard_reader *reader, zlg_status status, uint64_t chunk)
+zlg_status zlgi_within_chunk(const zlgi_grid *grid, uint64_t chunk, zlg_status status,
+                             zlg_error *err)
 {
     int64_t at[ZLG_MAX_RANK];
-    chunk_coordinates(&reader->grid, chunk, at);
     char text[21 * ZLG_MAX_RANK] = "";
     size_t n = 0;
-    for (int i = 0; i < reader->grid.rank; i++)
+    if (status == ZLG_OK || status == ZLG_CANCELLED)
+        return status;
+    zlgi_grid_coordinates(grid, chunk, at);
+    for (int i = 0; i < grid->rank; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, i ? "/%lld" : "%lld",
                               (long long)at[i]);
-    zlgi_within(reader->err, status, "inner chunk %s", text);
+    return zlgi_within(err, status, "inner chunk %s", text);
+}
+
+static void fail_piece(shard_reader *reader, zlg_status status, uint64_t chunk)
+{
+    zlgi_within_chunk(&reader->grid, chunk, status, reader->err);
     if (!is_nested(reader)) {
         zlgi_worker_fail(reader->worker, status, chunk);
         return;

@@ -8,8 +8,6 @@
  */
 #include "engine/write.h"
 
-#include <stdio.h>
-
 void zlgi_shard_writer_begin(zlgi_shard_writer *writer, const zlgi_written *box)
 {
     zlgi_scratch *scratch = box->worker->scratch;
@@ -77,15 +75,6 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots)
 
 /* ------------------------------------------------------------------ inner chunks */
 
-static void chunk_coordinates(const zlgi_grid *grid, uint64_t chunk, int64_t *out)
-{
-    for (int i = grid->rank - 1; i >= 0; i--) {
-        uint64_t n = (uint64_t)grid->axis[i].n_chunks;
-        out[i] = (int64_t)(chunk % n);
-        chunk /= n;
-    }
-}
-
 /* How much of an inner chunk that begins at `start` lies in the array; false: nothing. */
 static bool inside_of(const zlgi_shard_writer *writer, const int64_t *start, int64_t *out)
 {
@@ -96,21 +85,6 @@ static bool inside_of(const zlgi_shard_writer *writer, const int64_t *start, int
         any = any && left > 0;
     }
     return any;
-}
-
-static zlg_status within_chunk(const zlgi_shard_writer *writer, uint64_t chunk,
-                               zlg_status status)
-{
-    if (status == ZLG_OK || status == ZLG_CANCELLED)
-        return status;
-    int64_t at[ZLG_MAX_RANK];
-    chunk_coordinates(&writer->grid, chunk, at);
-    char text[21 * ZLG_MAX_RANK] = "";
-    size_t n = 0;
-    for (int i = 0; i < writer->grid.rank; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, i ? "/%lld" : "%lld",
-                              (long long)at[i]);
-    return zlgi_within(writer->box->err, status, "inner chunk %s", text);
 }
 
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
@@ -148,7 +122,7 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
 {
     const zlgi_written *shard = writer->box;
     const zlgi_level *level = shard->level;
-    chunk_coordinates(&writer->grid, i_chunk, room->start);
+    zlgi_grid_coordinates(&writer->grid, i_chunk, room->start);
     for (int i = 0; i < level->rank; i++)
         room->start[i] *= writer->grid.axis[i].chunk;
     inside_of(writer, room->start, room->inside);
@@ -194,8 +168,9 @@ zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int
         if (k < low || !writer->map.touch[i_chunk].first)
             continue;
         ZLGI_TRY(zlgi_worker_check(worker));
-        ZLGI_TRY(
-            within_chunk(writer, i_chunk, encode_if_covered(writer, i_chunk, i_block)));
+        ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk,
+                                   encode_if_covered(writer, i_chunk, i_block),
+                                   writer->box->err));
     }
     return ZLG_OK;
 }
@@ -273,7 +248,8 @@ static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
     zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
     while (zlgi_morton_next(&order, &i_chunk))
         if (writer->map.touch[i_chunk].first && is_merged(&writer->slots[i_chunk]))
-            ZLGI_TRY(within_chunk(writer, i_chunk, merge(writer, i_chunk, old)));
+            ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk, merge(writer, i_chunk, old),
+                                       writer->box->err));
     return ZLG_OK;
 }
 
@@ -292,7 +268,7 @@ static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
     int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
     if (!stored_chunk(old, i_chunk, out))
         return false;
-    chunk_coordinates(&writer->grid, i_chunk, start);
+    zlgi_grid_coordinates(&writer->grid, i_chunk, start);
     for (int i = 0; i < writer->grid.rank; i++)
         start[i] *= writer->grid.axis[i].chunk;
     if (!inside_of(writer, start, inside)) /* of a time when the array was larger */

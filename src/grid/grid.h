@@ -36,6 +36,23 @@ static inline int64_t zlgi_grid_edge(const zlgi_grid_axis *axis, int64_t i)
 }
 /* Which chunk holds a position; 0 <= position < length. */
 int64_t zlgi_grid_find(const zlgi_grid_axis *axis, int64_t position);
+/* The number of a chunk in C order of the grid, and back. */
+static inline uint64_t zlgi_grid_ordinal(const zlgi_grid *grid, const int64_t *coordinates)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < grid->rank; i++)
+        n = n * (uint64_t)grid->axis[i].n_chunks + (uint64_t)coordinates[i];
+    return n;
+}
+static inline void zlgi_grid_coordinates(const zlgi_grid *grid, uint64_t ordinal,
+                                         int64_t *out)
+{
+    for (int i = grid->rank - 1; i >= 0; i--) {
+        uint64_t n = (uint64_t)grid->axis[i].n_chunks;
+        out[i] = (int64_t)(ordinal % n);
+        ordinal /= n;
+    }
+}
 /* Regular axis; chunk > 0 (or 0 with length 0). */
 zlgi_grid_axis zlgi_grid_regular(int64_t length, int64_t chunk);
 

@@ -6,28 +6,9 @@
 #define _GNU_SOURCE
 #include "../fault/fault.h"
 #include "../store/folder.h"
+#include "heap.h"
 
 enum { PIECE = 8 << 20, N_PIECES = 8, MIB = 1 << 20 };
-
-/* Bytes alive, from any thread. */
-typedef struct shared_heap {
-    pthread_mutex_t lock;
-    size_t n_bytes, peak_bytes;
-} shared_heap;
-
-static void *shared_resize(void *self, void *block, size_t old_bytes, size_t new_bytes)
-{
-    shared_heap *heap = self;
-    pthread_mutex_lock(&heap->lock);
-    heap->n_bytes += new_bytes - old_bytes;
-    heap->peak_bytes = ZLGI_MAX(heap->peak_bytes, heap->n_bytes);
-    pthread_mutex_unlock(&heap->lock);
-    if (new_bytes == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, new_bytes);
-}
 
 typedef struct fixture {
     test_folder folder;

@@ -5,34 +5,11 @@
  */
 #define _GNU_SOURCE
 #include "../store/folder.h"
-
-#include <pthread.h>
+#include "heap.h"
 
 #include "core/core.h"
 
 enum { SIDE = 64, CHUNK = 8, SHARD = 32 }; /* 8 shards of 64 inner chunks, uint16 */
-
-/* Counts calls and bytes alive, from any thread. */
-typedef struct shared_heap {
-    zlg_allocator alloc;
-    pthread_mutex_t lock;
-    size_t n_calls, n_bytes, peak_bytes;
-} shared_heap;
-
-static void *shared_resize(void *self, void *block, size_t old_bytes, size_t new_bytes)
-{
-    shared_heap *heap = self;
-    pthread_mutex_lock(&heap->lock);
-    heap->n_calls += new_bytes > 0;
-    heap->n_bytes += new_bytes - old_bytes;
-    heap->peak_bytes = ZLGI_MAX(heap->peak_bytes, heap->n_bytes);
-    pthread_mutex_unlock(&heap->lock);
-    if (new_bytes == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, new_bytes);
-}
 
 typedef struct fixture {
     test_folder folder;
