@@ -194,16 +194,6 @@ static void add_stats(zlg_stats *to, const zlg_stats *from)
             *(const uint64_t *)(const void *)((const char *)from + at);
 }
 
-static void run_task(zlgi_worker *worker, uint64_t task)
-{
-    zlgi_job *job = worker->job;
-    if (__atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
-        return;
-    worker->object = task / (uint64_t)job->n_blocks;
-    worker->ticks = 0;
-    job->run_task(worker, worker->object, (int)(task % (uint64_t)job->n_blocks));
-}
-
 static void work(void *user, zlgi_scratch *scratch)
 {
     zlgi_job *job = user;
@@ -211,12 +201,18 @@ static void work(void *user, zlgi_scratch *scratch)
     worker.is_caller = pthread_equal(pthread_self(), job->caller) != 0;
     if (job->keep)
         worker.keep = &job->keep[__atomic_fetch_add(&job->n_kept, 1, __ATOMIC_RELAXED)];
-    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks, first;
-    while ((first = __atomic_fetch_add(&job->next, job->n_batch, __ATOMIC_RELAXED)) <
-           n_tasks) {
-        uint64_t end = ZLGI_MIN(first + job->n_batch, n_tasks);
-        for (uint64_t task = first; task < end; task++)
-            run_task(&worker, task);
+    uint64_t n_tasks = job->plan.n_objects * (uint64_t)job->n_blocks, task = 0, end = 0;
+    while (!__atomic_load_n(&job->stopped, __ATOMIC_RELAXED)) {
+        if (task == end) {
+            task = __atomic_fetch_add(&job->next, job->n_batch, __ATOMIC_RELAXED);
+            end = ZLGI_MIN(task + job->n_batch, n_tasks);
+        }
+        if (task >= n_tasks)
+            break;
+        worker.object = task / (uint64_t)job->n_blocks;
+        worker.ticks = 0;
+        job->run_task(&worker, worker.object, (int)(task % (uint64_t)job->n_blocks));
+        task++;
     }
     give_back(&worker, kept_bytes(job));
     __atomic_fetch_add(&job->n_done, worker.n_done, __ATOMIC_RELAXED);
