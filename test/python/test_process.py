@@ -33,6 +33,7 @@ def test_ctrl_c_stops_a_write(tmp_path, slow_to_write):
     script = textwrap.dedent(f"""
         import os, signal, threading, time
         import zellige
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
         array = zellige.open_array({str(tmp_path)!r}, "r+")
         for call in (lambda: array.__setitem__(..., 1), lambda: array.fill(2),
                      lambda: zellige.write_many([(array, ..., 3)] * 2)):
@@ -86,6 +87,7 @@ def test_ctrl_c_stops_a_read(slow):
     script = textwrap.dedent(f"""
         import os, signal, threading, time
         import zellige
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
         array = zellige.open_array({slow.store.root!r})
         class Stop(Exception): pass
         def handler(*_): raise Stop
