@@ -3,15 +3,15 @@
 from collections import Counter
 
 from grid import CASES
-from left_out import LEFT_OUT, READS, WRITES, why_not
+from left_out import ALL, LEFT_OUT, why_not
 
 
 def pytest_terminal_summary(terminalreporter):
     write = terminalreporter.write_line
     terminalreporter.section("left out")
-    n_left_out, n_all = 0, len(LEFT_OUT) * 2 * len(CASES)
+    n_left_out, n_all = 0, len(LEFT_OUT) * len(ALL) * len(CASES)
     for peer in LEFT_OUT:
-        asked = [why_not(peer, does, name) for does in (READS, WRITES) for name in CASES]
+        asked = [why_not(peer, does, name) for does in ALL for name in CASES]
         reasons = Counter(rule.reason for rule in asked if rule)
         n_left_out += reasons.total()
         write(f"{peer}: {reasons.total()} of {len(asked)}")

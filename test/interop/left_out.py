@@ -5,7 +5,8 @@ outlives its reason."""
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-READS, WRITES = "reads", "writes"
+READS, WRITES, UPDATES = "reads", "writes", "updates"
+ALL = READS, WRITES, UPDATES
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,12 @@ LEFT_OUT = {
             layouts="transposed transposed_inner F",
             does=(READS,),
         ),
+        Rule(
+            "loses its way when an element of a transposed shard changes",
+            types="bytes",
+            layouts="transposed_outer",
+            does=(UPDATES,),
+        ),
         Rule("takes byte strings for texts", "v2", "bytes", "[!e]*", does=(READS,)),
     ),
     "tensorstore": (
@@ -201,10 +208,16 @@ LEFT_OUT = {
             does=(WRITES,),
         ),
     ),
-    "numcodecs": (Rule("knows version 2 only", "v3"), *NUMCODECS),
+    "numcodecs": (
+        Rule("knows version 2 only", "v3"),
+        *NUMCODECS,
+        Rule("is made to write whole arrays only", does=(UPDATES,)),
+    ),
 }
 
 
 def why_not(peer, does, name):
-    """The rule that leaves a case out, or None."""
-    return next((r for r in LEFT_OUT[peer] if does in r.does and r.matches(name)), None)
+    """The rule that leaves a case out, or None. Who changes a part reads and writes."""
+    wanted = set(ALL if does == UPDATES else (does,))
+    rules = LEFT_OUT[peer]
+    return next((r for r in rules if wanted.intersection(r.does) and r.matches(name)), None)

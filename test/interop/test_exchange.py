@@ -7,8 +7,9 @@ import pytest
 import zellige
 from elements import plain
 from grid import CASES
-from left_out import LEFT_OUT, READS, WRITES, why_not
+from left_out import LEFT_OUT, READS, UPDATES, WRITES, why_not
 from peers import PEERS
+from test_parts import is_changed
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -69,13 +70,17 @@ def test_ours_reads_peer(peer, name, theirs):
 
 
 @pytest.mark.parametrize("peer", LEFT_OUT)
-def test_left_out_for_a_reason(peer, ours, theirs):
+def test_left_out_for_a_reason(peer, ours, theirs, tmp_path):
     """A case of every rule fails. (A panic of Rust is no Exception.)"""
     for rule in LEFT_OUT[peer]:
         for does in rule.does:
             name = next((n for n in CASES if why_not(peer, does, n) is rule), None)
             assert name is not None, f"no case is left out because of: {rule}"
-            test, folder = (reads, ours) if does == READS else (is_read, theirs)
+            test, folder = {
+                READS: (reads, ours),
+                WRITES: (is_read, theirs),
+                UPDATES: (is_changed, tmp_path / name),
+            }[does]
             if rule.is_tried:
                 with pytest.raises(BaseException):
                     test(peer, name, folder)

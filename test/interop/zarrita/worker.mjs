@@ -2,8 +2,9 @@
 //
 //   {"read": FOLDER}                                        {"shape", VALUES}
 //   {"write": FOLDER, "document": {...}, "values": VALUES}  {}
+//   {"update": FOLDER, "key": [[START, STOP, STEP], ...], "values": VALUES}  {}
 //
-// Both may answer {"error"} instead. VALUES are in C order: "bytes" of little-endian
+// All may answer {"error"} instead. VALUES are in C order: "bytes" of little-endian
 // elements in base64, or a "list".
 import { createInterface } from "node:readline";
 import { FileSystemStore } from "@zarrita/storage";
@@ -33,7 +34,18 @@ async function read(folder) {
   return pack(array.shape.length ? await zarr.get(array) : await array.getChunk([]));
 }
 
-async function write(folder, document, { bytes, list }) {
+async function put(array, key, shape, { bytes, list }) {
+  let data = list;
+  if (bytes !== undefined) {
+    const { buffer } = Uint8Array.from(Buffer.from(bytes, "base64"));
+    data = new (await array.getChunk(array.shape.map(() => 0))).data.constructor(buffer);
+  }
+  const stride = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
+  const value = shape.length ? { data, shape, stride } : data.get ? data.get(0) : data[0];
+  await zarr.set(array, key, value);
+}
+
+async function write(folder, document, values) {
   if (document.chunk_key_encoding?.name !== "default")
     throw new Error("create() writes version 3 with keys of the default encoding only");
   const array = await zarr.create(new FileSystemStore(folder), {
@@ -44,15 +56,15 @@ async function write(folder, document, { bytes, list }) {
     fillValue: document.fill_value,
     codecs: document.codecs,
   });
-  const { shape } = array;
-  let data = list;
-  if (bytes !== undefined) {
-    const { buffer } = Uint8Array.from(Buffer.from(bytes, "base64"));
-    data = new (await array.getChunk(shape.map(() => 0))).data.constructor(buffer);
-  }
-  const stride = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
-  const value = shape.length ? { data, shape, stride } : data.get ? data.get(0) : data[0];
-  await zarr.set(array, null, value);
+  await put(array, null, array.shape, values);
+  return {};
+}
+
+async function update(folder, key, values) {
+  const array = await zarr.open(new FileSystemStore(folder), { kind: "array" });
+  const shape = key.map(([start, stop, step]) => Math.ceil((stop - start) / step));
+  const slices = key.map((part) => zarr.slice(...part));
+  await put(array, key.length ? slices : null, shape, values);
   return {};
 }
 
@@ -60,9 +72,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const asked = JSON.parse(line);
   let answer;
   try {
-    answer = asked.read
-      ? await read(asked.read)
-      : await write(asked.write, asked.document, asked.values);
+    if (asked.read) answer = await read(asked.read);
+    else if (asked.write) answer = await write(asked.write, asked.document, asked.values);
+    else answer = await update(asked.update, asked.key, asked.values);
   } catch (error) {
     answer = { error: String(error.cause ?? error) };
   }
