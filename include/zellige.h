@@ -45,7 +45,8 @@
  * during the call and not kept. Strings end with a NUL; they are UTF-8, but paths of the
  * file system may hold any bytes.
  * Threads: a context, store, group and array may be used from many threads at once.
- * Callbacks run on the calling thread, and may call the library.
+ * Callbacks run on the calling thread, and may call the library; but while an array gets
+ * another shape, not change its document.
  * Fork: a child may go on using every handle; it starts workers of its own. A store in
  * memory only if no other thread was inside a call on it.
  * Memory: every block comes from the allocator of the context.
@@ -687,9 +688,11 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *p
  * was written, element for element, bit for bit. An element that a selection (or the
  * selections of one call, in their order) names twice holds what came last.
  *
- * An object that is covered (every element inside the array's shape is written) is encoded
- * and put without a look at what was there. Of any other only the inner chunks that are
- * touched are decoded and encoded anew; the rest moves as it is stored. Objects, and inner
+ * An object that is covered (each of its elements is written) is encoded and put without a
+ * look at what was there. Of any other only the inner chunks that are touched are decoded
+ * and encoded anew; the rest moves as it is stored, also what lies beyond the shape of the
+ * array, which by now may have grown. (Through a handle of a shape that has become smaller
+ * since, data is written that shows when the array grows again.) Objects, and inner
  * chunks of a shard, that hold only the fill value are not stored (see keep_empty).
  * What is stored does not depend on the number of threads.
  *

@@ -109,6 +109,7 @@ static zlg_status append(appending *a, zlg_error *err)
                                      .name = zlgi_array_document(a->array),
                                      .promise = a->patience->call->promise,
                                      .patience = a->patience,
+                                     .in_turn = true,
                                      .change = append_to,
                                      .undo = take_back,
                                      .user = a};

@@ -48,8 +48,17 @@ static zlg_status make_views(const zlg_write *write, zlgi_arena *arena, uint8_t 
 
 /* ------------------------------------------------------------------ writes */
 
-static zlg_status make_request(const zlg_write *write, zlgi_arena *arena, zlgi_request *out,
-                               zlg_error *err)
+/* Where the fill value is undefined an absent chunk means nothing. */
+void zlgi_request_settle(zlgi_request *request, const zlg_array *array,
+                         const zlg_call *call)
+{
+    bool keeps = call->keep_empty == 0 ? array->keep_empty : call->keep_empty > 0;
+    request->keep_empty = keeps || array->meta.fill_is_undefined;
+    request->promise = call->promise ? call->promise : array->promise;
+}
+
+static zlg_status make_request(const zlg_write *write, const zlg_call *call,
+                               zlgi_arena *arena, zlgi_request *out, zlg_error *err)
 {
     ZLGI_TRY(check_write(write, err));
     *out = (zlgi_request){.source = &write->array->source,
@@ -57,10 +66,11 @@ static zlg_status make_request(const zlg_write *write, zlgi_arena *arena, zlgi_r
                           .memory = (uint8_t *)(uintptr_t)write->source.data,
                           .strides = write->source.strides,
                           .swapped = write->source.swapped != 0};
+    zlgi_request_settle(out, write->array, call);
     return write->source.offsets ? make_views(write, arena, &out->memory, err) : ZLG_OK;
 }
 
-/* What the call leaves open is as the first array was opened. */
+/* What the call leaves open is as the array was opened. */
 zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *call,
                             zlg_error *err)
 {
@@ -81,7 +91,7 @@ static zlg_status write_list(const zlg_write *writes, size_t n, const zlg_call *
     if (!requests)
         return zlgi_no_memory(err, n * sizeof *requests);
     for (size_t i = 0; i < n; i++) {
-        zlg_status status = make_request(&writes[i], arena, &requests[i], err);
+        zlg_status status = make_request(&writes[i], call, arena, &requests[i], err);
         if (status == ZLG_OK && &writes[i].array->store->ctx->engine != engine)
             status = zlgi_fail(err, ZLG_USAGE, "it belongs to another context");
         if (status != ZLG_OK)
@@ -100,7 +110,8 @@ zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes, const zlg_ca
         return ZLG_OK;
     if (n_writes > UINT32_MAX)
         return zlgi_fail(err, ZLG_LIMIT, "%zu writes in one call", n_writes);
-    ZLGI_TRY(zlgi_call_settle(writes[0].array, given, &call, err));
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
+    ZLGI_TRY(zlgi_promise_check(call.promise, err));
     zlgi_arena_init(&arena, writes[0].array->store->alloc);
     zlg_status status = write_list(writes, n_writes, &call, &arena, err);
     zlgi_arena_reset(&arena);
@@ -113,7 +124,7 @@ zlg_status zlgi_array_write(const zlg_write *write, const zlg_call *call, zlg_er
     zlgi_request request;
     zlgi_arena arena;
     zlgi_arena_init(&arena, store->alloc);
-    zlg_status status = make_request(write, &arena, &request, err);
+    zlg_status status = make_request(write, call, &arena, &request, err);
     if (status == ZLG_OK)
         status = zlgi_engine_write(&store->ctx->engine, &request, 1, call, err);
     zlgi_arena_reset(&arena);
@@ -143,6 +154,7 @@ zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
                             .strides = still};
     zlg_call call;
     ZLGI_TRY(zlgi_call_settle(array, given, &call, err));
+    zlgi_request_settle(&request, array, &call);
     zlg_status status = zlgi_store_needs(array->store, ZLGI_STORE_WRITE, "be written", err);
     if (status == ZLG_OK && element && !varlen && n_bytes != source->item)
         status = zlgi_fail(err, ZLG_USAGE, "an element of %zu bytes, not %zu", n_bytes,

@@ -47,6 +47,9 @@ void zlgi_turns_reset(zlgi_turns *turns);
 /* USAGE from a callback of a call that has the turn: it would wait for itself. */
 zlg_status zlgi_turn_take(zlgi_turns *turns, zlgi_turn *turn, zlgi_patience *patience,
                           zlg_error *err);
+/* USAGE when this thread has the turn of an array at the path or below it. */
+zlg_status zlgi_turn_check(zlgi_turns *turns, const zlg_store *store, const char *path,
+                           zlg_error *err);
 void zlgi_turn_give(zlgi_turns *turns, zlgi_turn *turn);
 
 /* ------------------------------------------------------------------ handles */
@@ -154,6 +157,9 @@ zlg_status zlgi_edit_options_read(const zlg_store *store, const char *path,
 /* array_read.c */
 zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err);
 /* array_write.c: the same of a write: what is left open is as the array was opened. */
+/* Promise and emptiness of a write into an array. */
+void zlgi_request_settle(zlgi_request *request, const zlg_array *array,
+                         const zlg_call *call);
 zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *room,
                             zlg_error *err);
 /* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
@@ -187,6 +193,7 @@ typedef struct zlgi_document_edit {
                          zlgi_buf *out, zlg_error *err);
     void (*undo)(void *user); /* what was changed could not be stored; or NULL */
     void *user;
+    bool in_turn; /* the caller has the turn of this array */
 } zlgi_document_edit;
 zlg_status zlgi_document_change(zlg_store *store, const zlgi_document_edit *edit,
                                 zlg_error *err);
@@ -197,6 +204,7 @@ zlg_status zlgi_kind_at(zlg_store *store, const char *path, int zarr_format, zlg
                         zlg_error *err);
 /* The version of the node that lies there: NOT_FOUND when none does. */
 zlg_status zlgi_format_at(zlg_store *store, const char *path, int *out, zlg_error *err);
+zlg_status zlgi_node_remove(zlg_store *store, const char *path, zlg_error *err);
 zlg_status zlgi_make_room(zlg_store *store, const char *path, bool overwrite,
                           zlg_error *err);
 zlg_status zlgi_make_parents(zlg_store *store, const char *path, int zarr_format,

@@ -107,6 +107,8 @@ zlg_status zlgi_document_change(zlg_store *store, const zlgi_document_edit *edit
                   .text = &text,
                   .err = err};
     zlg_status status = zlgi_join(edit->path, edit->name, c.key, err);
+    if (status == ZLG_OK && !edit->in_turn)
+        status = zlgi_turn_check(&store->ctx->turns, store, edit->path, err);
     if (status == ZLG_OK)
         status = change_all(&c);
     zlgi_buf_reset(&text);

@@ -25,14 +25,16 @@ static zlg_status delete_node(zlg_store *store, const char *path, zlg_error *err
     /* A broken document is no reason to keep what it describes. */
     if (status == ZLG_IO || status == ZLG_NO_MEMORY)
         return status;
-    return store->class->remove_prefix(store, path, err);
+    return zlgi_node_remove(store, path, err);
 }
 
 zlg_status zlg_node_delete(zlg_store *store, const char *path, zlg_error *err)
 {
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
-    zlg_status status = delete_node(store, path, err);
+    zlg_status status = zlgi_turn_check(&store->ctx->turns, store, path, err);
+    if (status == ZLG_OK)
+        status = delete_node(store, path, err);
     return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
 }
 

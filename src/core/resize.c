@@ -68,6 +68,7 @@ static zlg_status resize(resizing *r, zlg_error *err)
                                .name = zlgi_array_document(r->array),
                                .promise = r->call->promise,
                                .patience = r->patience,
+                               .in_turn = true,
                                .change = change_shape,
                                .user = r};
     ZLGI_TRY(check_shape(r->array, r->shape, err));

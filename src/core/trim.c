@@ -171,6 +171,7 @@ static void add_fills(const trimming *t, const int64_t *coordinates, fill_list *
                            .selection = &list->selections[list->n],
                            .memory = (uint8_t *)(uintptr_t)t->whole.fill.data,
                            .strides = still};
+        zlgi_request_settle(&list->requests[list->n], t->array, t->call);
         list->n++;
     }
 }

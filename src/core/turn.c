@@ -60,6 +60,26 @@ static const zlgi_turn *find_other(const zlgi_turns *turns, const zlgi_turn *tur
     return other;
 }
 
+static bool lies_within(const char *path, const char *above)
+{
+    size_t n = strlen(above);
+    return strncmp(path, above, n) == 0 && (n == 0 || path[n] == 0 || path[n] == '/');
+}
+
+zlg_status zlgi_turn_check(zlgi_turns *turns, const zlg_store *store, const char *path,
+                           zlg_error *err)
+{
+    bool own = false;
+    renew_after_fork(turns);
+    pthread_mutex_lock(&turns->lock);
+    for (const zlgi_turn *turn = turns->first; turn && !own; turn = turn->next)
+        own = turn->store == store && pthread_equal(turn->owner, pthread_self()) &&
+              lies_within(turn->path, path);
+    pthread_mutex_unlock(&turns->lock);
+    return own ? zlgi_fail(err, ZLG_USAGE, "a callback changes what its own call changes")
+               : ZLG_OK;
+}
+
 /* Until somebody gives up a turn, or for a while. The lock is held. */
 static void wait_briefly(zlgi_turns *turns)
 {

@@ -118,7 +118,10 @@ typedef struct zlgi_request {
     const zlg_selection *selection; /* NULL: everything */
     uint8_t *memory;                /* written to by reads only */
     const ptrdiff_t *strides;       /* NULL: C order */
-    bool swapped; /* writes: numbers in memory are in the other byte order */
+    /* Writes. */
+    bool swapped;        /* numbers in memory are in the other byte order */
+    bool keep_empty;     /* chunks of only the fill value are stored */
+    zlg_promise promise; /* not the default */
 } zlgi_request;
 
 /* Fixed-size types, or zlgi_view targets whose bytes go to `arenas`. */
@@ -126,8 +129,8 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
                             const zlg_call *call, zlg_error *err);
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,
                                    zlg_varlen *out, const zlg_call *call, zlg_error *err);
-/* The call's promise and keep_empty are settled: not the default. Memory of a
- * variable-length type is that of a zlgi_view for each element. */
+/* Memory of a variable-length type is that of a zlgi_view for each element. Promise and
+ * keep_empty are those of the requests, not of the call. */
 zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                              const zlg_call *call, zlg_error *err);
 zlg_status zlgi_engine_explain(zlgi_engine *engine, const zlgi_request *request,

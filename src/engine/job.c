@@ -121,7 +121,7 @@ static void look_at_clock(zlgi_job *job, zlgi_worker *worker)
     uint64_t now = zlgi_now_ns();
     if (job->deadline_ns && now > job->deadline_ns)
         stop(job, "the deadline passed");
-    if (is_caller)
+    if (is_caller && !(worker && worker->is_locked))
         poll_caller(job, worker, now);
 }
 

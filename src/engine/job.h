@@ -141,6 +141,7 @@ struct zlgi_worker {
     unsigned ticks;      /* since the task began */
     uint64_t n_requests; /* those of stats when a clock was last looked at */
     uint64_t reserved;   /* of the budget, for large buffers of the scratch */
+    bool is_locked;      /* a transaction is open: the caller is not asked, who may write */
     bool is_holding;     /* these are in use from check to check: only a poll gives back */
     bool is_caller;
 };

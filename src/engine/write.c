@@ -18,7 +18,7 @@ typedef struct object_writer {
     zlgi_worker *worker;
     zlgi_planned planned;
     char key[ZLGI_PATH_MAX];
-    int64_t inside[ZLG_MAX_RANK];
+    const zlgi_request *request; /* any of those that fall into it */
     zlgi_written box;
     zlgi_shard_writer *shard; /* NULL: a unit */
     zlgi_buf *bufs, *old;     /* unit: three in a row; what is stored */
@@ -94,7 +94,7 @@ static zlg_status transact(object_writer *writer, zlgi_change change)
     zlgi_job *job = writer->worker->job;
     zlg_store *store = writer->box.source->store;
     zlgi_txn txn = {.change = change,
-                    .promise = job->call->promise,
+                    .promise = writer->request->promise,
                     .syncs =
                         store == job->plan.requests[0].source->store ? job->syncs : NULL,
                     .waiting = waiting,
@@ -104,9 +104,11 @@ static zlg_status transact(object_writer *writer, zlgi_change change)
         ZLGI_TRY(zlgi_worker_check(writer->worker));
         txn.again = false;
         ZLGI_TRY(store->class->begin(store, writer->key, &txn, writer->err));
+        writer->worker->is_locked = true;
         writer->worker->stats.n_opened += change == ZLGI_UPDATE && txn.present;
         status = change_object(writer, &txn);
         store->class->end(store, &txn);
+        writer->worker->is_locked = false;
         writer->worker->stats.n_again += txn.again;
     } while (status != ZLG_OK && txn.again);
     return status;
@@ -203,14 +205,11 @@ static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_blo
 {
     zlgi_job *job = writer->worker->job;
     const zlgi_source *source = writer->planned.source;
-    for (int i = 0; i < source->grid.rank; i++)
-        writer->inside[i] = ZLGI_MIN(source->grid.axis[i].length - writer->planned.start[i],
-                                     writer->planned.shape[i]);
     writer->box = (zlgi_written){.worker = writer->worker,
                                  .source = source,
                                  .level = source->level,
                                  .shape = writer->planned.shape,
-                                 .inside = writer->inside,
+                                 .keep_empty = writer->request->keep_empty,
                                  .uses = uses,
                                  .fill = &source->fill,
                                  .err = writer->err};
@@ -233,6 +232,8 @@ static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
     writer.worker = worker;
     writer.err = &worker->error;
     zlgi_plan_object(&worker->job->plan, object, &writer.planned);
+    const zlgi_record *record = writer.planned.records;
+    writer.request = &worker->job->plan.requests[record ? record->request : 0];
     reserve(worker, &writer.planned);
     zlgi_uses uses = {.buf = zlgi_scratch_push(scratch),
                       .rank = writer.planned.source->grid.rank};
@@ -258,7 +259,7 @@ static const zlgi_chain *unit_chain(const zlgi_level *level)
     return level->wrapped ? NULL : level->chain; /* NULL: takes native elements */
 }
 
-static bool has_word(const zlgi_swap *swap, size_t item, uint32_t offset)
+static bool has_word(const zlgi_swap *swap, uint32_t offset)
 {
     if (swap->width > 1)
         return true;
@@ -267,7 +268,6 @@ static bool has_word(const zlgi_swap *swap, size_t item, uint32_t offset)
         if (offset >= run->offset && offset - run->offset < run->width * run->count)
             return true;
     }
-    (void)item;
     return false;
 }
 
@@ -280,11 +280,13 @@ static zlg_status without(zlgi_arena *arena, const zlgi_swap *all, const zlgi_sw
     zlgi_swap_run *runs = zlgi_arena_get(arena, (n_words + 1) * sizeof *runs);
     if (!swap || !runs)
         return zlgi_no_memory(err, n_words * sizeof *runs);
-    for (uint32_t i = 0; i < all->n_runs; i++) {
-        const zlgi_swap_run *run = &all->runs[i];
+    zlgi_swap_run uniform = {.width = all->width, .count = (uint32_t)(item / all->width)};
+    const zlgi_swap_run *all_runs = all->width > 1 ? &uniform : all->runs;
+    for (uint32_t i = 0; i < (all->width > 1 ? 1 : all->n_runs); i++) {
+        const zlgi_swap_run *run = &all_runs[i];
         for (uint32_t k = 0; k < run->count; k++) {
             uint32_t offset = run->offset + k * run->width;
-            if (!has_word(some, item, offset))
+            if (!has_word(some, offset))
                 runs[n_runs++] =
                     (zlgi_swap_run){.offset = offset, .width = run->width, .count = 1};
         }
@@ -313,11 +315,7 @@ static zlg_status set_swap(zlgi_plan *plan, size_t i_request, zlg_error *err)
     use->swap = all->width ? all : NULL;
     if (!stored || !all->width)
         return ZLG_OK;
-    if (all->width > 1)
-        use->swap = NULL;
-    else
-        return without(&plan->arena, all, stored, source->item, &use->swap, err);
-    return ZLG_OK;
+    return without(&plan->arena, all, stored, source->item, &use->swap, err);
 }
 
 /* ------------------------------------------------------------------ the call */
@@ -368,13 +366,18 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     job->run_task = run_write;
     if (job->n_blocks > 1)
         ZLGI_TRY(make_joint(job, err));
-    if (job->call->promise >= ZLG_DURABLE) {
+    bool lasts = false;
+    for (size_t i = 0; i < plan->n_requests; i++)
+        lasts = lasts || plan->requests[i].promise >= ZLG_DURABLE;
+    if (lasts) {
         job->syncs = zlgi_syncs_new(job->engine->alloc);
         if (!job->syncs)
             return zlgi_no_memory(err, sizeof job->syncs);
     }
     zlg_status status = zlgi_job_run(job, n_threads, err);
-    return status == ZLG_OK ? sync_all(job, err) : status;
+    /* After a failure too: who tries again finds the names there and does not note them. */
+    zlg_status synced = sync_all(job, status == ZLG_OK ? err : NULL);
+    return status == ZLG_OK ? synced : status;
 }
 
 zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, size_t n,

@@ -17,17 +17,17 @@ typedef struct zlgi_written {
     zlgi_worker *worker;
     const zlgi_source *source;
     const zlgi_level *level;
-    const int64_t *shape;  /* declared */
-    const int64_t *inside; /* how much of it lies inside the array */
-    zlgi_uses *uses;       /* in coordinates of the box, in the order of the call */
+    const int64_t *shape; /* declared: it may reach beyond the array */
+    bool keep_empty;      /* it is stored whatever it holds */
+    zlgi_uses *uses;      /* in coordinates of the box, in the order of the call */
     const zlgi_fill
         *fill; /* its value where nothing is stored. Codecs in front of a shard */
                /* may have rounded that of the array */
     zlg_error *err;
 } zlgi_written;
 
-/* True when one use takes every element of the box inside the array; *out_use is the last
- * that does: those before it need not be looked at. */
+/* True when one use takes every element of the box; *out_use is the last that does: those
+ * before it need not be looked at. */
 bool zlgi_written_covers(const zlgi_written *box, size_t *out_use);
 /* Codecs around a shard: the whole of it is one unit here. */
 static inline bool zlgi_written_is_shard(const zlgi_level *level)
@@ -90,7 +90,6 @@ typedef struct zlgi_shard_writer {
     zlgi_level_box room;
     const zlgi_level_box *facts;
     zlgi_grid grid; /* of inner chunks, axes of the inner level */
-    int64_t inside[ZLG_MAX_RANK];
     zlgi_touched_map map;
     zlgi_uses piece_uses;
     zlgi_buf *ids, *pieces, *parts, *tables, *old, *tail, *merged;

@@ -63,7 +63,6 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots)
         int64_t chunk = sharding->chunk_shape[i];
         writer->grid.axis[i] =
             zlgi_grid_regular(writer->facts->grid_shape[i] * chunk, chunk);
-        writer->inside[i] = box->inside[level->order[i]];
     }
     for (size_t i = 0; i < box->uses->n; i++)
         zlgi_use_permute(zlgi_uses_at(box->uses, i), level->order);
@@ -74,18 +73,6 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots)
 }
 
 /* ------------------------------------------------------------------ inner chunks */
-
-/* How much of an inner chunk that begins at `start` lies in the array; false: nothing. */
-static bool inside_of(const zlgi_shard_writer *writer, const int64_t *start, int64_t *out)
-{
-    bool any = true;
-    for (int i = 0; i < writer->grid.rank; i++) {
-        int64_t left = writer->inside[i] - start[i];
-        out[i] = ZLGI_MIN(left, writer->grid.axis[i].chunk);
-        any = any && left > 0;
-    }
-    return any;
-}
 
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
                                zlgi_buf *out, zlgi_empty *empty);
@@ -115,7 +102,7 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
 /* Makes ready to encode an inner chunk: its box, in `room`, and its uses. */
 typedef struct chunk_room {
     zlgi_written box;
-    int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
+    int64_t start[ZLG_MAX_RANK];
 } chunk_room;
 
 static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_room *room)
@@ -125,13 +112,12 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
     zlgi_grid_coordinates(&writer->grid, i_chunk, room->start);
     for (int i = 0; i < level->rank; i++)
         room->start[i] *= writer->grid.axis[i].chunk;
-    inside_of(writer, room->start, room->inside);
     room->box =
         (zlgi_written){.worker = shard->worker,
                        .source = shard->source,
                        .level = level->inner,
                        .shape = level->sharding->chunk_shape,
-                       .inside = room->inside,
+                       .keep_empty = shard->keep_empty,
                        .uses = &writer->piece_uses,
                        .fill = level->fill.data ? &level->fill : &shard->source->fill,
                        .err = shard->err};
@@ -228,15 +214,10 @@ static bool is_merged(const zlgi_slot *slot)
 
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
 {
-    uint64_t n_covered = 0, n_inside = 1;
     for (uint64_t i = 0; i < writer->facts->n_chunks; i++)
-        n_covered += writer->map.touch[i].first && !is_merged(&writer->slots[i]);
-    for (int i = 0; i < writer->grid.rank; i++) {
-        int64_t chunk = writer->grid.axis[i].chunk;
-        int64_t inside = ZLGI_MIN(writer->inside[i], writer->grid.axis[i].n_chunks * chunk);
-        n_inside *= (uint64_t)((inside + chunk - 1) / chunk);
-    }
-    return n_covered < n_inside;
+        if (!writer->map.touch[i].first || is_merged(&writer->slots[i]))
+            return true;
+    return false;
 }
 
 static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
@@ -265,13 +246,7 @@ static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
                             .n = (size_t)slot->n_bytes};
         return true;
     }
-    int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
     if (!stored_chunk(old, i_chunk, out))
-        return false;
-    zlgi_grid_coordinates(&writer->grid, i_chunk, start);
-    for (int i = 0; i < writer->grid.rank; i++)
-        start[i] *= writer->grid.axis[i].chunk;
-    if (!inside_of(writer, start, inside)) /* of a time when the array was larger */
         return false;
     writer->box->worker->stats.n_moved++;
     return true;
@@ -328,7 +303,7 @@ static zlgi_empty tell_empty(const zlgi_shard_writer *writer)
 {
     const zlgi_written *box = writer->box;
     const zlgi_fill *inner = &box->level->fill;
-    if (box->worker->job->call->keep_empty == 1)
+    if (box->keep_empty)
         return ZLGI_FULL;
     if (!inner->data)
         return ZLGI_EMPTY_ARRAY;

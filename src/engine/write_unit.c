@@ -1,8 +1,8 @@
 /*
  * write_unit.c: one chunk or inner chunk that is encoded whole: what stays of it is
- * decoded, what is written is gathered over that, and the codecs do the rest. Elements
- * beyond the array are the fill value. Where the caller's memory has the layout of the
- * unit already, nothing is gathered.
+ * decoded, what is written is gathered over that, and the codecs do the rest. What lies
+ * beyond the array stays too: by now it may be somebody's who appends. Where the caller's
+ * memory has the layout of the unit already, nothing is gathered.
  */
 #include "engine/write.h"
 
@@ -14,7 +14,7 @@ bool zlgi_written_covers(const zlgi_written *box, size_t *out_use)
         for (int a = 0; a < use->rank && all; a++) {
             const zlgi_use_axis *axis = &use->axis[a];
             all = !axis->list && (axis->step == 1 || axis->count == 1) &&
-                  axis->count == box->inside[a];
+                  axis->count == box->shape[a];
         }
         *out_use = i;
         if (all)
@@ -106,7 +106,7 @@ static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
 {
     const zlgi_written *box = u->box;
     size_t i_first = 0;
-    bool covered = zlgi_written_covers(box, &i_first), partly_outside = false;
+    bool covered = zlgi_written_covers(box, &i_first);
     const zlgi_use *last = zlgi_uses_at(box->uses, i_first);
     if (covered && i_first == box->uses->n - 1 && !last->swap &&
         zlgi_use_matches(last, box->shape, u->strides)) {
@@ -115,11 +115,9 @@ static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
     }
     ZLGI_TRY(zlgi_buf_reserve(buf, u->n_bytes + 1, false, box->err));
     *out = (zlgi_bytes){.data = buf->data, .n = u->n_bytes};
-    for (int i = 0; i < box->level->rank; i++)
-        partly_outside = partly_outside || box->inside[i] < box->shape[i];
     if (!covered && old)
         ZLGI_TRY(decode_old(u, *old, old_pair, buf->data));
-    else if (!covered || partly_outside)
+    else if (!covered)
         fill_all(u, buf->data, fill);
     for (size_t i = covered ? i_first : 0; i < box->uses->n; i++) {
         const zlgi_use *use = zlgi_uses_at(box->uses, i);
@@ -150,7 +148,7 @@ static zlgi_empty tell_empty(const unit *u, zlgi_bytes elements, uint8_t *room)
     const zlgi_fill *fills[] = {&source->fill, u->box->fill};
     const zlgi_swap none = {.width = 0};
     const zlgi_swap *swap = u->full ? &none : &u->chain->swap;
-    if (call->keep_empty == 1)
+    if (u->box->keep_empty)
         return ZLGI_FULL;
     for (int i = 0; i < 2 && (i == 0 || fills[1] != fills[0]); i++)
         if (zlgi_is_empty(source->dtype, elements.data, u->n_elements,

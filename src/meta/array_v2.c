@@ -106,8 +106,9 @@ zlg_status zlgi_meta_array_v2(zlgi_arena *arena, const zlgi_json *zarray,
                                      err));
     ZLGI_TRY(zlgi_meta_dtype_v2(arena, zlgi_json_get(zarray, "dtype"), out->filters,
                                 out->compressor, limits, &out->dtype, err));
-    ZLGI_TRY(
-        read_fill(arena, zlgi_json_get(zarray, "fill_value"), out->dtype, &out->fill, err));
+    const zlgi_json *fill = zlgi_json_get(zarray, "fill_value");
+    ZLGI_TRY(read_fill(arena, fill, out->dtype, &out->fill, err));
+    out->fill_is_undefined = fill->type == ZLGI_JSON_NULL;
     ZLGI_TRY(read_order(zlgi_json_get(zarray, "order"), &out->order_f, err));
     ZLGI_TRY(zlgi_meta_separator(zlgi_json_get(zarray, "dimension_separator"),
                                  "dimension_separator", &out->key_encoding.separator, err));
