@@ -51,8 +51,7 @@ static bool take_names(PyObject *names, int rank, spec_memory *memory, zlg_array
     }
     for (int i = 0; i < rank; i++) {
         PyObject *name = PyTuple_GetItem(names, i);
-        memory->names[i] = name == Py_None ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
-        if (name != Py_None && memory->names[i] == NULL)
+        if (!PyArg_Parse(name, "z", &memory->names[i])) /* no NUL in it */
             return false;
     }
     spec->dimension_names = memory->names;

@@ -143,8 +143,7 @@ static const char **take_names(PyObject *tuple, int *out_n)
     if (names == NULL)
         return n < 0 ? NULL : (PyErr_NoMemory(), NULL);
     for (Py_ssize_t i = 0; i < n; i++) {
-        names[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), NULL);
-        if (names[i] == NULL) {
+        if (!PyArg_Parse(PyTuple_GetItem(tuple, i), "s", &names[i])) { /* no NUL in it */
             PyMem_Free(names);
             return NULL;
         }

@@ -14,7 +14,7 @@ from .document import object_to_json, to_json
 from .dtype import fill_to_json, memory_dtype, zarr_data_type, zarr_name
 from .errors import UsageError
 from .source import as_array
-from .store import Promise, StoreLike, open_store
+from .store import MemoryStore, Promise, StoreLike, open_store
 
 if TYPE_CHECKING:
     from .group import Group
@@ -261,10 +261,7 @@ def create_array(
         _element_bytes(elements),
     )
     parts = filters, serializer, compressors
-    array = _core.create_array(
-        Array,
-        open_store(store, "a"),
-        path.strip("/"),
+    settings: dict[str, Any] = dict(
         zarr_format=zarr_format or 0,
         shape=sides,
         object_shape=shapes.grid,
@@ -288,6 +285,11 @@ def create_array(
         promise=promise,
         keep_empty=keep_empty,
     )
+    if data is not None and overwrite and data.dtype.kind in "OTU":
+        # Values that turn out to be no text must not cost the array that is there.
+        rehearsal = settings | {"overwrite": False}
+        _core.create_array(Array, MemoryStore(), "", **rehearsal)[...] = data
+    array = _core.create_array(Array, open_store(store, "a"), path.strip("/"), **settings)
     if data is not None:
         array[...] = data
     return array

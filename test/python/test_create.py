@@ -453,3 +453,11 @@ def test_attributes_that_are_no_json(store):
                 zellige.open(store, path=keywords["path"])
             node = make(store, attributes={"a": np.nan}, python_tokens=True, **keywords)
             assert np.isnan(node.attrs["a"])
+
+
+def test_overwrite_looks_at_the_data_first(tmp_path):
+    zellige.create_array(tmp_path, data=np.arange(3))
+    for data in (["a", None], np.array(["a", object()], object)):
+        with pytest.raises((TypeError, ValueError)):
+            zellige.create_array(tmp_path, data=data, dtype="string", overwrite=True)
+    assert zellige.open_array(tmp_path)[...].tolist() == [0, 1, 2]
