@@ -45,7 +45,7 @@ typedef enum zlgi_pass {
 enum {
     ZLGI_CODEC_ON_BYTES = 1u << 0, /* array→array, but in v2 works on a byte edge (delta) */
     ZLGI_CODEC_VARLEN = 1u << 1,   /* takes variable-length types */
-    ZLGI_CODEC_AXES = 1u << 2 /* cannot stand where rank is not known */
+    ZLGI_CODEC_AXES = 1u << 2      /* cannot stand where rank is not known */
 };
 
 /* What is known of an edge whatever the shape of the chunk. */
