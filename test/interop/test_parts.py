@@ -17,7 +17,7 @@ from peers import PEERS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-ONE_OF = 5  # of so many cases, each time one
+ONE_OF = 6  # of so many cases, each time one
 
 
 def sampled(found, seed):

@@ -49,7 +49,7 @@ def same(one, other):
 
 @pytest.mark.parametrize(
     ("grid", "chain", "index", "location"),
-    product(GRIDS, CHAINS, INDICES, ["start", "end"]),
+    list(product(GRIDS, CHAINS, INDICES, ["start", "end"])),
 )
 def test_bytes_of_shards(grid, chain, index, location, tmp_path):
     shape, shard, inner = GRIDS[grid]
