@@ -2,7 +2,7 @@
  * write_codecs.c: the codec list of a new version 3 array. Knows which codecs make up the
  * default, and how a shard is put around the codecs of its inner chunks; any other codec
  * is the caller's JSON, brought to the form that every reader takes: an object without
- * must_understand.
+ * must_understand, with every member that its specification asks for.
  *
  * Implements "codecs" of the version 3 core specification and the configuration of
  * sharding_indexed, for writers.
@@ -12,7 +12,18 @@
 static const char SHARDING[] = "sharding_indexed";
 
 static zlg_status write_list(zlgi_buf *text, const zlgi_json *list, const char *what,
-                             zlg_error *err);
+                             size_t item, zlg_error *err);
+
+/* What is written where the caller says nothing. */
+typedef struct default_member {
+    const char *codec, *name, *value; /* value NULL: bytes of an element */
+} default_member;
+static const default_member defaults[] = {
+    {"gzip", "level", "5"},        {"zstd", "level", "0"},
+    {"zstd", "checksum", "false"}, {"blosc", "cname", "\"lz4\""},
+    {"blosc", "clevel", "5"},      {"blosc", "shuffle", "\"shuffle\""},
+    {"blosc", "typesize", NULL},   {"blosc", "blocksize", "0"},
+};
 
 /* Codecs that hold codecs name their lists like this. */
 static bool holds_codecs(const zlgi_json *member)
@@ -26,12 +37,31 @@ static bool wants_configuration(const zlgi_extension *codec)
 {
     static const char PREFIX[] = "numcodecs.";
     size_t n = sizeof PREFIX - 1;
+    for (size_t i = 0; i < ZLGI_COUNT(defaults); i++)
+        if (zlgi_json_is(codec->name, defaults[i].codec))
+            return true;
     return codec->configuration ||
            (codec->name->n_text >= n && memcmp(codec->name->text, PREFIX, n) == 0);
 }
 
+static zlg_status write_defaults(zlgi_buf *text, const zlgi_extension *codec, size_t item,
+                                 const char *separator, zlg_error *err)
+{
+    for (size_t i = 0; i < ZLGI_COUNT(defaults); i++) {
+        const default_member *member = &defaults[i];
+        if (!zlgi_json_is(codec->name, member->codec) ||
+            (codec->configuration && zlgi_json_get(codec->configuration, member->name)))
+            continue;
+        ZLGI_TRY(zlgi_buf_printf(text, err, "%s\"%s\":", separator, member->name));
+        ZLGI_TRY(member->value ? zlgi_meta_append(text, member->value, err)
+                               : zlgi_buf_printf(text, err, "%zu", item));
+        separator = ",";
+    }
+    return ZLG_OK;
+}
+
 static zlg_status write_configuration(zlgi_buf *text, const zlgi_extension *codec,
-                                      zlg_error *err)
+                                      size_t item, zlg_error *err)
 {
     const char *separator = "";
     ZLGI_TRY(zlgi_meta_append(text, ",\"configuration\":{", err));
@@ -41,7 +71,7 @@ static zlg_status write_configuration(zlgi_buf *text, const zlgi_extension *code
         ZLGI_TRY(zlgi_json_write_string(text, member->name, member->n_name, err));
         ZLGI_TRY(zlgi_meta_append(text, ":", err));
         if (holds_codecs(member))
-            ZLGI_TRY(write_list(text, member, member->name, err));
+            ZLGI_TRY(write_list(text, member, member->name, item, err));
         else
             ZLGI_TRY(zlgi_json_write(member, 0, text, err));
         separator = ",";
@@ -49,11 +79,12 @@ static zlg_status write_configuration(zlgi_buf *text, const zlgi_extension *code
     if (zlgi_json_is(codec->name, SHARDING) &&
         zlgi_json_get(codec->configuration, "index_location") == NULL)
         ZLGI_TRY(zlgi_buf_printf(text, err, "%s\"index_location\":\"end\"", separator));
+    ZLGI_TRY(write_defaults(text, codec, item, separator, err));
     return zlgi_meta_append(text, "}", err);
 }
 
 static zlg_status write_codec(zlgi_buf *text, const zlgi_json *value, const char *what,
-                              zlg_error *err)
+                              size_t item, zlg_error *err)
 {
     zlgi_extension codec;
     ZLGI_TRY(zlgi_meta_extension(value, what, &codec, err));
@@ -65,17 +96,17 @@ static zlg_status write_codec(zlgi_buf *text, const zlgi_json *value, const char
     ZLGI_TRY(zlgi_meta_append(text, "{\"name\":", err));
     ZLGI_TRY(zlgi_json_write(codec.name, 0, text, err));
     if (wants_configuration(&codec))
-        ZLGI_TRY(write_configuration(text, &codec, err));
+        ZLGI_TRY(write_configuration(text, &codec, item, err));
     return zlgi_meta_append(text, "}", err);
 }
 
 static zlg_status write_list(zlgi_buf *text, const zlgi_json *list, const char *what,
-                             zlg_error *err)
+                             size_t item, zlg_error *err)
 {
     const char *separator = "[";
-    for (const zlgi_json *item = list->items; item; item = item->next) {
+    for (const zlgi_json *codec = list->items; codec; codec = codec->next) {
         ZLGI_TRY(zlgi_meta_append(text, separator, err));
-        ZLGI_TRY(write_codec(text, item, what, err));
+        ZLGI_TRY(write_codec(text, codec, what, item, err));
         separator = ",";
     }
     return zlgi_meta_append(text, list->n_items ? "]" : "[]", err);
@@ -110,7 +141,8 @@ static bool has_sharding(const zlgi_json *codecs)
 static zlg_status write_chain(const zlgi_meta_writer *writer, const zlgi_dtype *dtype,
                               const zlgi_json *codecs, zlg_error *err)
 {
-    return codecs ? write_list(writer->text, codecs, "codecs", err)
+    size_t item = zlgi_dtype_is_varlen(dtype) ? 1 : ZLGI_MAX(dtype->n_bytes, 1);
+    return codecs ? write_list(writer->text, codecs, "codecs", item, err)
                   : write_default(writer->text, dtype, err);
 }
 
