@@ -210,6 +210,52 @@ static void test_each_array_has_its_promise(void **state)
     close_fixture(&f);
 }
 
+/* ------------------------------------------------------------------ emptiness */
+
+static bool is_stored(fixture *f, const char *type, const char *fill, const void *element,
+                      int loose)
+{
+    static int number;
+    char path[16], key[24];
+    zlg_text text;
+    snprintf(path, sizeof path, "e%d", number++);
+    snprintf(key, sizeof key, "%s/c/0", path);
+    zlg_array *array =
+        put_array(f->store, path, "[3]", type, REGULAR("[3]"), fill, "[" BIG "]");
+    zlg_call call = ZLG_CALL_INIT;
+    call.loose_fill = loose;
+    zlg_source source = {.data = element, .strides = (ptrdiff_t[]){0}};
+    MUST(zlg_array_write(array, NULL, &source, &call, err_));
+    zlg_status status = zlg_store_get(f->store, key, &text, NULL);
+    if (status == ZLG_OK)
+        zlg_text_free(&text);
+    zlg_array_close(array);
+    return status == ZLG_OK;
+}
+
+/* Bits decide; or, as zarr-python has it, any NaN is another and complex numbers compare by
+ * value, while a negative zero among real ones is another still. */
+static void test_strict_and_loose_emptiness(void **state)
+{
+    (void)state;
+    const uint32_t odd_nan = 0x7fc00001, negative_zero = 0x80000000,
+                   two_and_nan[2] = {0x40000000, 0x7fc00001};
+    const uint32_t complex_zero[2] = {0x80000000, 0}, one = 0x3f800000;
+    fixture f;
+    open_fixture(&f);
+    for (int loose = 0; loose < 2; loose++) {
+        assert_int_equal(is_stored(&f, "\"float32\"", "\"NaN\"", &odd_nan, loose), !loose);
+        assert_true(is_stored(&f, "\"float32\"", "0", &negative_zero, loose));
+        assert_true(is_stored(&f, "\"float32\"", "0", &one, loose));
+        assert_false(is_stored(&f, "\"float32\"", "1", &one, loose));
+        assert_int_equal(is_stored(&f, "\"complex64\"", "[0,0]", complex_zero, loose),
+                         !loose);
+        assert_int_equal(is_stored(&f, "\"complex64\"", "[\"NaN\",1]", two_and_nan, loose),
+                         !loose);
+    }
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_an_undefined_fill_value),
         cmocka_unit_test(test_a_poll_may_write),
         cmocka_unit_test(test_each_array_has_its_promise),
+        cmocka_unit_test(test_strict_and_loose_emptiness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
