@@ -75,11 +75,9 @@ static zlg_status mark_box(zlgi_touched_map *map, uint32_t i_use, zlg_error *err
     }
     for (int axis = 0; axis >= 0;) {
         int64_t at[ZLG_MAX_RANK];
-        uint64_t chunk = 0;
-        for (int i = 0; i < use->rank; i++) {
+        for (int i = 0; i < use->rank; i++)
             at[i] = zlgi_touched_at(&touched[i], k[i]);
-            chunk = chunk * (uint64_t)map->grid->axis[i].n_chunks + (uint64_t)at[i];
-        }
+        uint64_t chunk = zlgi_grid_ordinal(map->grid, at);
         bool wanted = is_wanted(map, use, at);
         if (wanted && is_single(map))
             map->touch[chunk].first = 1;

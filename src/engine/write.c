@@ -154,7 +154,7 @@ static zlg_status write_block(object_writer *writer, zlgi_joint *joint, int i_bl
     zlgi_shard_writer *shard = writer->shard;
     for (int i = 0; i < job->n_blocks; i++)
         shard->buffers[i] = &joint->buffers[i];
-    zlg_status status = zlgi_shard_writer_start(shard, NULL);
+    zlg_status status = zlgi_shard_writer_start(shard);
     if (status == ZLG_OK)
         status = take_slots(job, joint, shard->facts->n_chunks, writer->err);
     if (status == ZLG_OK) {
@@ -180,7 +180,7 @@ static zlg_status write_shard(object_writer *writer, int i_block)
     if (job->joint) {
         status = write_block(writer, &job->joint[writer->worker->object], i_block);
     } else {
-        status = zlgi_shard_writer_start(&shard, NULL);
+        status = zlgi_shard_writer_start(&shard);
         if (status == ZLG_OK)
             status = zlgi_shard_encode_covered(&shard, 0, 1);
         if (status == ZLG_OK)

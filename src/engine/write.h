@@ -102,8 +102,8 @@ enum { ZLGI_SHARD_WRITER_BUFFERS = 13 };
 /* Takes buffers of the scratch, given back by end. */
 void zlgi_shard_writer_begin(zlgi_shard_writer *writer, const zlgi_written *box);
 void zlgi_shard_writer_end(zlgi_shard_writer *writer);
-/* Finds out what is touched; slots NULL: its own. */
-zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots);
+/* Finds out what is touched. */
+zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer);
 /* Step one: block i of n of the covered inner chunks into buffers[i]. */
 zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int n_blocks);
 /* True when something of what is stored may stay. */

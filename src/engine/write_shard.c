@@ -35,7 +35,7 @@ void zlgi_shard_writer_end(zlgi_shard_writer *writer)
 }
 
 /* Old index, new index, slots and the map, in one block. */
-static zlg_status make_tables(zlgi_shard_writer *writer, zlgi_slot *slots)
+static zlg_status make_tables(zlgi_shard_writer *writer)
 {
     size_t n = (size_t)writer->facts->n_chunks, n_pair = 2 * sizeof(uint64_t), n_bytes;
     size_t each = n_pair + sizeof(zlgi_slot) + sizeof(zlgi_touch);
@@ -43,15 +43,14 @@ static zlg_status make_tables(zlgi_shard_writer *writer, zlgi_slot *slots)
         return zlgi_no_memory(writer->box->err, SIZE_MAX);
     ZLGI_TRY(zlgi_buf_reserve(writer->tables, n_bytes + 1, false, writer->box->err));
     writer->index = (uint64_t *)(void *)writer->tables->data;
-    writer->slots =
-        slots ? slots : (zlgi_slot *)(void *)(writer->tables->data + n * n_pair);
+    writer->slots = (zlgi_slot *)(void *)(writer->tables->data + n * n_pair);
     writer->map.touch =
         (zlgi_touch *)(void *)(writer->tables->data + n * (n_pair + sizeof(zlgi_slot)));
     memset(writer->map.touch, 0, n * sizeof *writer->map.touch);
     return ZLG_OK;
 }
 
-zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots)
+zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer)
 {
     const zlgi_written *box = writer->box;
     const zlgi_level *level = box->level;
@@ -68,7 +67,7 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer, zlgi_slot *slots)
         zlgi_use_permute(zlgi_uses_at(box->uses, i), level->order);
     writer->map.grid = &writer->grid;
     writer->map.uses = box->uses;
-    ZLGI_TRY(make_tables(writer, slots));
+    ZLGI_TRY(make_tables(writer));
     return zlgi_touched_mark(&writer->map, box->err);
 }
 
@@ -144,10 +143,8 @@ zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int
 {
     zlgi_worker *worker = writer->box->worker;
     uint64_t n = writer->facts->n_chunks, i_chunk;
-    uint64_t low = n / (uint64_t)n_blocks * (uint64_t)i_block +
-                   n % (uint64_t)n_blocks * (uint64_t)i_block / (uint64_t)n_blocks;
-    uint64_t high = n / (uint64_t)n_blocks * (uint64_t)(i_block + 1) +
-                    n % (uint64_t)n_blocks * (uint64_t)(i_block + 1) / (uint64_t)n_blocks;
+    uint64_t low = zlgi_part(n, i_block, n_blocks);
+    uint64_t high = zlgi_part(n, i_block + 1, n_blocks);
     zlgi_morton order;
     zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
     for (uint64_t k = 0; k < high && zlgi_morton_next(&order, &i_chunk); k++) {
@@ -342,7 +339,7 @@ static zlg_status fill_shard(zlgi_shard_writer *writer, const zlgi_bytes *old,
 {
     const zlgi_bytes *parts;
     int n_parts;
-    ZLGI_TRY(zlgi_shard_writer_start(writer, NULL));
+    ZLGI_TRY(zlgi_shard_writer_start(writer));
     ZLGI_TRY(zlgi_shard_encode_covered(writer, 0, 1));
     ZLGI_TRY(zlgi_shard_put_together(writer, old, &parts, &n_parts, empty));
     for (int i = 0; i < n_parts && !*empty; i++)
