@@ -5,6 +5,7 @@
  * ZELLIGE_ROUNDS says in the long run. With arguments: see worker.h.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -42,6 +43,14 @@ static void start(child *c, const char *root, int number, int round)
     }
     close(ends[1]);
     c->output = ends[0];
+}
+
+/* Waits until the worker has told of its first change, however slow the machine is. */
+static void await_work(const child *c)
+{
+    struct pollfd told = {.fd = c->output, .events = POLLIN};
+    assert_int_equal(poll(&told, 1, 60000), 1);
+    assert_true(told.revents & POLLIN);
 }
 
 static void finish(child *c, worker_model *m)
@@ -82,8 +91,10 @@ static void test_killed_writers(void **state)
         child children[N_WORKERS];
         for (int i = 0; i < N_WORKERS; i++)
             start(&children[i], folder.path, i, round);
+        for (int i = 0; i < N_WORKERS; i++)
+            await_work(&children[i]);
         for (int i = 0; i < N_WORKERS; i++) {
-            usleep((unsigned)(3000 + test_random(&seed) % 15000));
+            usleep((unsigned)(test_random(&seed) % 18000));
             finish(&children[i], &m);
         }
         zlg_store *store = open_plain(&folder);
