@@ -384,6 +384,19 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_group_open_array(zlg_group *group, const cha
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_open(zlg_store *store, const char *path,
                                                const zlg_open_options *options,
                                                zlg_array **out, zlg_error *err);
+/*
+ * An array from its document, as zlg_array_metadata gives it, without a look at the store:
+ * nothing need be stored at the path, and if there is, it is not compared. So an array can
+ * be read whose document lies elsewhere, and objects beyond a shape that is out of date.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_from_metadata(zlg_store *store, const char *path,
+                                                        const char *metadata,
+                                                        const zlg_open_options *options,
+                                                        zlg_array **out, zlg_error *err);
+/* The same array, path and all, over another store of the same context. Cheap: what was
+ * parsed is shared. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_over(zlg_array *array, zlg_store *store,
+                                               zlg_array **out, zlg_error *err);
 ZLG_API void zlg_array_close(zlg_array *array);
 
 /* Facts; what is pointed to is borrowed, and valid until the array is closed. An axis is
@@ -531,6 +544,13 @@ typedef struct zlg_stats {
 
 #define ZLG_STATS_INIT {.n_bytes_struct = sizeof(zlg_stats)}
 
+/* In which order inner chunks lie in a shard. Readers do not mind. */
+typedef enum zlg_inner_order {
+    ZLG_MORTON = 0,
+    ZLG_LEXICOGRAPHIC = 1,  /* C order: the last axis runs fastest */
+    ZLG_COLEXICOGRAPHIC = 2 /* the first axis runs fastest         */
+} zlg_inner_order;
+
 typedef struct zlg_call {
     size_t n_bytes_struct;
     int64_t deadline_ms;  /* from now; 0 or less: none                                  */
@@ -549,7 +569,12 @@ typedef struct zlg_call {
                           /* like others, so that presence means written; -1: left out;  */
                           /* 0: as the array was opened, which leaves them out by default */
     int loose_fill;       /* 1: for that, -0.0 equals 0.0 in complex types, and a NaN    */
-                          /* any other, as zarr-python has it; 0: bits are compared      */
+                          /* any other, and an undefined fill value is zero, as          */
+                          /* zarr-python has it; 0: bits are compared                    */
+    zlg_inner_order inner_order; /* of the inner chunks in shards that are written       */
+    /* Reads: one byte for each read of the call: set to 1 when an object that it touches
+     * is not stored, else to 0. May be NULL. */
+    uint8_t *missing;
 } zlg_call;
 
 #define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}
@@ -719,6 +744,8 @@ typedef struct zlg_write {
     zlg_array *array;
     const zlg_selection *selection; /* NULL: everything */
     zlg_source source;
+    int replace;                    /* 1: objects that it touches are made anew: what the  */
+                                    /* call does not name holds the fill value             */
 } zlg_write;
 
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
