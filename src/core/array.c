@@ -9,14 +9,19 @@ zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out,
 {
     *out = NULL;
     zlg_array *array = zlgi_new(store->alloc, sizeof *array);
-    if (!array)
+    zlgi_parsed *parsed = zlgi_new(store->alloc, sizeof *parsed);
+    if (!array || !parsed) {
+        zlgi_free(store->alloc, array, sizeof *array);
+        zlgi_free(store->alloc, parsed, sizeof *parsed);
         return zlgi_no_memory(err, sizeof *array);
-    array->n_refs = 1;
+    }
+    parsed->n_refs = 1;
+    zlgi_arena_init(&parsed->arena, store->alloc);
+    array->parsed = parsed;
     array->store = store;
     array->promise = ZLG_VISIBLE;
     zlgi_store_ref(store);
-    zlgi_arena_init(&array->arena, store->alloc);
-    array->path = zlgi_arena_text(&array->arena, path, strlen(path));
+    array->path = zlgi_arena_text(&parsed->arena, path, strlen(path));
     if (!array->path) {
         zlg_array_close(array);
         return zlgi_no_memory(err, strlen(path));
@@ -27,12 +32,34 @@ zlg_status zlgi_array_new(zlg_store *store, const char *path, zlg_array **out,
 
 void zlg_array_close(zlg_array *array)
 {
-    if (!array || __atomic_sub_fetch(&array->n_refs, 1, __ATOMIC_ACQ_REL) > 0)
+    if (!array)
         return;
     zlg_store *store = array->store;
-    zlgi_arena_reset(&array->arena);
+    zlgi_parsed *parsed = array->parsed;
     zlgi_free(store->alloc, array, sizeof *array);
+    if (__atomic_sub_fetch(&parsed->n_refs, 1, __ATOMIC_ACQ_REL) == 0) {
+        zlgi_arena_reset(&parsed->arena);
+        zlgi_free(store->alloc, parsed, sizeof *parsed);
+    }
     zlg_store_close(store);
+}
+
+zlg_status zlg_array_over(zlg_array *array, zlg_store *store, zlg_array **out,
+                          zlg_error *err)
+{
+    *out = NULL;
+    if (store->ctx != array->store->ctx)
+        return zlgi_array_within(
+            array, zlgi_fail(err, ZLG_USAGE, "the store belongs to another context"), err);
+    zlg_array *other = zlgi_resize(store->alloc, NULL, 0, sizeof *other);
+    if (!other)
+        return zlgi_no_memory(err, sizeof *other);
+    *other = *array;
+    other->store = other->source.store = store;
+    __atomic_add_fetch(&other->parsed->n_refs, 1, __ATOMIC_RELAXED);
+    zlgi_store_ref(store);
+    *out = other;
+    return ZLG_OK;
 }
 
 /* ------------------------------------------------------------------ building */
@@ -41,7 +68,7 @@ static zlg_status parse_chain(zlg_array *array, bool writing, zlgi_chain **out,
                               zlg_error *err)
 {
     const zlgi_array_meta *meta = &array->meta;
-    zlgi_codec_env env = {.arena = &array->arena,
+    zlgi_codec_env env = {.arena = &array->parsed->arena,
                           .limits = array->store->limits,
                           .v2 = meta->zarr_format == 2,
                           .writing = writing};
@@ -59,7 +86,7 @@ static zlg_status set_fill(zlg_array *array, zlg_error *err)
     source->fill = array->meta.fill;
     if (!zlgi_dtype_is_varlen(source->dtype))
         return ZLG_OK;
-    zlgi_view *view = zlgi_arena_get(&array->arena, sizeof *view);
+    zlgi_view *view = zlgi_arena_get(&array->parsed->arena, sizeof *view);
     if (!view)
         return zlgi_no_memory(err, sizeof *view);
     *view = (zlgi_view){.data = array->meta.fill.data, .n = array->meta.fill.n};
@@ -91,10 +118,10 @@ static zlg_status parse_meta(zlg_array *array, const zlgi_node_documents *docume
 {
     const zlg_limits *limits = array->store->limits;
     if (documents->zarr_format == 3)
-        return zlgi_meta_array_v3(&array->arena, documents->document, limits, &array->meta,
-                                  err);
-    return zlgi_meta_array_v2(&array->arena, documents->document, documents->attributes,
-                              limits, &array->meta, err);
+        return zlgi_meta_array_v3(&array->parsed->arena, documents->document, limits,
+                                  &array->meta, err);
+    return zlgi_meta_array_v2(&array->parsed->arena, documents->document,
+                              documents->attributes, limits, &array->meta, err);
 }
 
 zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documents,
@@ -117,7 +144,7 @@ zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documen
     source->keys = meta->key_encoding;
     source->dtype = meta->dtype;
     source->item = zlgi_dtype_slot(meta->dtype);
-    ZLGI_TRY(zlgi_level_make(&array->arena, array->store->limits, chain, meta->rank,
+    ZLGI_TRY(zlgi_level_make(&array->parsed->arena, array->store->limits, chain, meta->rank,
                              meta->rectilinear ? NULL : array->object_shape, &source->level,
                              err));
     set_chunk_shape(array);
@@ -138,7 +165,7 @@ void zlgi_array_set_defaults(zlg_array *array, zlg_promise promise, bool keep_em
 static zlg_status open_into(zlg_array *array, int zarr_format, zlg_error *err)
 {
     zlgi_node_documents documents;
-    ZLGI_TRY(zlgi_node_load(array->store, array->path, zarr_format, &array->arena,
+    ZLGI_TRY(zlgi_node_load(array->store, array->path, zarr_format, &array->parsed->arena,
                             &documents, err));
     if (documents.kind == ZLG_NODE_GROUP)
         return zlgi_fail(err, ZLG_NOT_FOUND, "it is a group, not an array");
@@ -171,6 +198,46 @@ zlg_status zlg_array_open(zlg_store *store, const char *path, const zlg_open_opt
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     zlg_status status = zlgi_array_open(store, path, &options, out, err);
     return zlgi_within(err, status, "%s: array %s", store->label, *path ? path : "/");
+}
+
+/* Which version a document that comes without a name is of. */
+static int format_of(const zlgi_json *document)
+{
+    int64_t format;
+    const zlgi_json *stated = zlgi_json_get(document, "zarr_format");
+    return zlgi_json_i64(stated, &format) && format == 2 ? 2 : 3;
+}
+
+static zlg_status parse_into(zlg_array *array, const char *text, int zarr_format,
+                             zlg_error *err)
+{
+    zlgi_node_documents documents = {.kind = ZLG_NODE_ARRAY};
+    ZLGI_TRY(zlgi_meta_parse_text(&array->parsed->arena, text, strlen(text),
+                                  array->store->limits, &documents.document, err));
+    documents.zarr_format = zarr_format ? zarr_format : format_of(documents.document);
+    documents.attributes = zlgi_json_get(documents.document, "attributes");
+    return zlgi_array_build(array, &documents, false, err);
+}
+
+zlg_status zlg_array_from_metadata(zlg_store *store, const char *path, const char *metadata,
+                                   const zlg_open_options *given, zlg_array **out,
+                                   zlg_error *err)
+{
+    zlg_open_options options;
+    zlg_array *array;
+    *out = NULL;
+    ZLGI_TRY(zlgi_open_options_read(given, &options, err));
+    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_array_new(store, path, &array, err));
+    zlgi_array_set_defaults(array, options.promise, options.keep_empty != 0);
+    zlg_status status = parse_into(array, metadata, options.zarr_format, err);
+    if (status == ZLG_OK)
+        *out = array;
+    else {
+        zlgi_array_within(array, status, err);
+        zlg_array_close(array);
+    }
+    return status;
 }
 
 /* The version is that of the handle: another one may lie at the same path. */

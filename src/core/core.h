@@ -3,8 +3,8 @@
  * engine meet. Implements include/zellige.h.
  *
  * Reference counts: a context is kept by its stores, a store by its arrays and groups.
- * An array or group owns one arena that holds its documents and everything parsed from
- * them; it is immutable once open.
+ * An array or group has one arena that holds its documents and everything parsed from
+ * them; it is immutable once open. Arrays over several stores share it.
  */
 #ifndef ZLGI_CORE_H
 #define ZLGI_CORE_H
@@ -68,10 +68,15 @@ void zlgi_store_ref(zlg_store *store);
 /* Takes over a store that a kind has made: gives it its id and its reference to ctx. */
 void zlgi_store_adopt(zlg_ctx *ctx, zlg_store *store);
 
-struct zlg_array {
+/* The arena of an array, which all its handles keep. It needs the context, no store. */
+typedef struct zlgi_parsed {
     int n_refs; /* atomic */
-    zlg_store *store;
     zlgi_arena arena;
+} zlgi_parsed;
+
+struct zlg_array {
+    zlg_store *store;
+    zlgi_parsed *parsed;
     const char *path;
     zlgi_array_meta meta;
     zlgi_source source; /* for the engine */
@@ -124,7 +129,7 @@ zlg_status zlgi_hierarchy_find(const zlgi_hierarchy *hierarchy, const char *path
 zlgi_hierarchy *zlgi_hierarchy_ref(zlgi_hierarchy *hierarchy);
 void zlgi_hierarchy_unref(zlgi_hierarchy *hierarchy);
 
-/* array.c: builds the array from its documents, which lie in array->arena. */
+/* array.c: builds the array from its documents, which lie in its arena. */
 zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documents,
                             bool writing, zlg_error *err);
 /* Options have been read, the path checked; the error does not name it. */

@@ -24,10 +24,10 @@ static zlg_status build(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *
                                      .zarr_format = spec->zarr_format};
     const zlg_limits *limits = array->store->limits;
     ZLGI_TRY(zlgi_meta_write_array(spec, limits, text, err));
-    ZLGI_TRY(zlgi_meta_parse_text(&array->arena, (const char *)text->data, text->n, limits,
-                                  &documents.document, err));
+    ZLGI_TRY(zlgi_meta_parse_text(&array->parsed->arena, (const char *)text->data, text->n,
+                                  limits, &documents.document, err));
     if (spec->zarr_format == 2)
-        ZLGI_TRY(zlgi_meta_parse_attributes(&array->arena, spec->attributes,
+        ZLGI_TRY(zlgi_meta_parse_attributes(&array->parsed->arena, spec->attributes,
                                             spec->python_tokens != 0, limits,
                                             &documents.attributes, err));
     if (documents.attributes)
@@ -96,7 +96,7 @@ static zlg_status make_array(zlg_array **array, const zlg_array_spec *given, zlg
 {
     zlg_array_spec spec = *given;
     zlg_array *made = *array, *found;
-    ZLGI_TRY(zlgi_spec_complete(&made->arena, &spec, err));
+    ZLGI_TRY(zlgi_spec_complete(&made->parsed->arena, &spec, err));
     zlg_status status = store_array(made, &spec, text, err);
     if (status != ZLG_EXISTS || !spec.exist_ok)
         return status;

@@ -260,7 +260,7 @@ static zlg_status copy_document(zlg_array *array, const zlgi_json *document,
     zlgi_buf_init(&buf, array->store->alloc);
     zlg_status status = zlgi_json_write(document, 0, &buf, err);
     if (status == ZLG_OK)
-        status = zlgi_meta_parse_text(&array->arena, (const char *)buf.data, buf.n,
+        status = zlgi_meta_parse_text(&array->parsed->arena, (const char *)buf.data, buf.n,
                                       array->store->limits, out, err);
     zlgi_buf_reset(&buf);
     return status;
@@ -269,7 +269,7 @@ static zlg_status copy_document(zlg_array *array, const zlgi_json *document,
 static zlg_status open_array(zlg_group *group, zlg_array *array, zlg_error *err)
 {
     zlgi_node_documents documents;
-    ZLGI_TRY(member_documents(group, array->path, &array->arena, &documents, err));
+    ZLGI_TRY(member_documents(group, array->path, &array->parsed->arena, &documents, err));
     if (documents.kind != ZLG_NODE_ARRAY)
         return zlgi_fail(err, ZLG_NOT_FOUND,
                          documents.kind == ZLG_NODE_GROUP ? "it is a group, not an array"

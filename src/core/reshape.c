@@ -9,8 +9,9 @@ static zlg_status load_attributes(zlg_array *array, zlgi_node_documents *documen
 {
     if (documents->zarr_format == 3)
         return ZLG_OK;
-    zlg_status status = zlgi_document_get(array->store, array->path, ".zattrs",
-                                          &array->arena, &documents->attributes, err);
+    zlg_status status =
+        zlgi_document_get(array->store, array->path, ".zattrs", &array->parsed->arena,
+                          &documents->attributes, err);
     return status == ZLG_NOT_FOUND ? ZLG_OK : status;
 }
 
@@ -18,7 +19,7 @@ static zlg_status build(zlg_array *array, int zarr_format, const zlgi_buf *text,
                         zlg_error *err)
 {
     zlgi_node_documents documents = {.kind = ZLG_NODE_ARRAY, .zarr_format = zarr_format};
-    ZLGI_TRY(zlgi_meta_parse_text(&array->arena, (const char *)text->data, text->n,
+    ZLGI_TRY(zlgi_meta_parse_text(&array->parsed->arena, (const char *)text->data, text->n,
                                   array->store->limits, &documents.document, err));
     ZLGI_TRY(load_attributes(array, &documents, err));
     ZLGI_TRY(zlgi_array_build(array, &documents, false, err));

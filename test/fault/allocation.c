@@ -367,6 +367,23 @@ static zlg_status write_texts(stage *s, zlg_error *err)
     return zlg_node_metadata(s->store, "old/array", NULL, NULL, &s->text, err);
 }
 
+/* The array that is read comes of one that was opened by way of its text. */
+static zlg_status read_over(stage *s, zlg_error *err)
+{
+    uint16_t out[SIDE * SIDE];
+    ZLGI_TRY(open_files(s, "", err));
+    ZLGI_TRY(zlg_array_open(s->store, "old/array", NULL, &s->array, err));
+    ZLGI_TRY(zlg_array_metadata(s->array, &s->text, err));
+    ZLGI_TRY(
+        zlg_array_from_metadata(s->store, "old/array", s->text.data, NULL, &s->other, err));
+    zlg_array_close(s->array);
+    s->array = NULL;
+    ZLGI_TRY(zlg_array_over(s->other, s->store, &s->array, err));
+    ZLGI_TRY(zlg_array_read(s->array, NULL, &(zlg_target){.data = out}, NULL, err));
+    assert_memory_equal(out, elements, sizeof out);
+    return ZLG_OK;
+}
+
 static zlg_status create(stage *s, int zarr_format, bool sharded, zlg_error *err)
 {
     uint16_t out[SIDE * SIDE];
@@ -477,15 +494,25 @@ int main(void)
         }                                                                                  \
     }
     const struct CMUnitTest tests[] = {
-        SCENARIO(read_plain),           SCENARIO(read_v2),
-        SCENARIO(read_shards),          SCENARIO(read_nested),
-        SCENARIO(read_wrapped),         SCENARIO(read_uneven),
-        SCENARIO(read_batch),           SCENARIO(read_masked),
-        SCENARIO(read_whole_words),     SCENARIO(read_sharded_words),
-        SCENARIO(list_members),         SCENARIO(open_consolidated),
-        SCENARIO(open_consolidated_v2), SCENARIO(explain),
-        SCENARIO(write_texts),          SCENARIO(create_v3),
-        SCENARIO(create_shards),        SCENARIO(create_v2),
+        SCENARIO(read_plain),
+        SCENARIO(read_v2),
+        SCENARIO(read_shards),
+        SCENARIO(read_nested),
+        SCENARIO(read_wrapped),
+        SCENARIO(read_uneven),
+        SCENARIO(read_batch),
+        SCENARIO(read_masked),
+        SCENARIO(read_whole_words),
+        SCENARIO(read_sharded_words),
+        SCENARIO(list_members),
+        SCENARIO(open_consolidated),
+        SCENARIO(open_consolidated_v2),
+        SCENARIO(explain),
+        SCENARIO(write_texts),
+        SCENARIO(create_v3),
+        SCENARIO(create_shards),
+        SCENARIO(create_v2),
+        SCENARIO(read_over),
     };
     return cmocka_run_group_tests(tests, write_files, remove_files);
 }
