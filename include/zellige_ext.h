@@ -22,22 +22,22 @@ typedef struct zlg_bytes {
 
 /* ------------------------------------------------------------------ stores
  *
- * An object that a store has opened for reading. All that is read of it until it is released
- * comes from one version of it.
+ * An object that a store has opened for reading. All that is read of it until it is
+ * released comes from one version of it.
  */
 typedef struct zlg_object {
-    const void *view;    /* all its bytes, lent until release; or NULL: see read           */
-    uint64_t n_bytes;    /* its length                                                     */
-    uint64_t version[4]; /* equal versions of a key mean equal bytes; all 0: not known, so  */
-                         /* that nothing of the object is cached                           */
-    void *handle;        /* the store's own                                                */
+    const void *view;    /* all its bytes, lent until release; or NULL: see read */
+    uint64_t n_bytes;    /* its length */
+    uint64_t version[4]; /* equal versions of a key mean equal bytes; all 0: not known, */
+                         /* so that nothing of the object is cached */
+    void *handle;        /* the store's own */
 } zlg_object;
 
 /* On what a change depends. When it does not hold, nothing is changed: ZLG_EXISTS. */
 typedef enum zlg_condition {
     ZLG_ALWAYS = 0,
-    ZLG_IF_ABSENT,   /* nothing is stored under the key                                    */
-    ZLG_IF_UNCHANGED /* what is stored is still the object `seen`, which is open            */
+    ZLG_IF_ABSENT,   /* nothing is stored under the key */
+    ZLG_IF_UNCHANGED /* what is stored is still the object `seen`, which is open */
 } zlg_condition;
 
 typedef struct zlg_store_methods {
@@ -49,7 +49,7 @@ typedef struct zlg_store_methods {
      * view. */
     zlg_status (*read)(void *self, zlg_object *object, uint64_t offset, size_t n,
                        void *destination, size_t *out_n, zlg_error *err);
-    void (*release)(void *self, zlg_object *object); /* NULL: nothing to give back          */
+    void (*release)(void *self, zlg_object *object); /* NULL: nothing to give back */
     /* The parts, one behind the other, become the object: atomically, with the promise.
      * NULL: the store is read only. */
     zlg_status (*put)(void *self, const char *key, const zlg_bytes *parts, int n_parts,
@@ -61,7 +61,7 @@ typedef struct zlg_store_methods {
     /* As zlg_store_list says. NULL: the store cannot be listed. */
     zlg_status (*list)(void *self, const char *prefix, int delimited, zlg_list_fn each,
                        void *user, zlg_error *err);
-    void (*close)(void *self); /* with the last handle; NULL: nothing to do                 */
+    void (*close)(void *self); /* with the last handle; NULL: nothing to do */
 } zlg_store_methods;
 
 /* The methods are copied; self is handed through. label names the store in messages. When

@@ -1,6 +1,6 @@
 /*
- * store: keys to bytes. Memory and file system; more kinds implement the same table.
- * Knows nothing of Zarr.
+ * store: keys to bytes. Memory, file system, and stores of others: each implements the
+ * table. Knows nothing of Zarr.
  *
  * A blocking store is read through an open object: one open per object touched, then any
  * number of ranges from the same handle, so that index and data come from one version of
@@ -11,6 +11,7 @@
 #define ZLGI_STORE_H
 
 #include "base/base.h"
+#include "zellige_ext.h"
 
 enum {
     ZLGI_STORE_WRITE = 1u << 0,
@@ -34,10 +35,10 @@ static inline bool zlgi_tag_equal(const zlgi_tag *x, const zlgi_tag *y)
  * read one handle at once. */
 typedef struct zlgi_object {
     const uint8_t *view; /* all bytes, lent until release; or NULL */
-    uint64_t n_bytes;    /* with a view or ZLGI_OPEN_STAT; else ZLGI_SIZE_UNKNOWN */
+    uint64_t n_bytes;    /* maybe ZLGI_SIZE_UNKNOWN, without view and ZLGI_OPEN_STAT */
     zlgi_tag tag;        /* valid with ZLGI_OPEN_STAT */
     int fd;              /* fs */
-    void *owner;         /* memory: the value that is kept alive */
+    void *owner;         /* memory: the value kept alive; ext: the handle */
 } zlgi_object;
 
 enum { ZLGI_OPEN_STAT = 1 };
@@ -91,7 +92,7 @@ typedef struct zlgi_txn {
 enum { ZLGI_REMOVE = -1 }; /* n_parts of a commit that removes the object */
 
 typedef struct zlgi_store_class {
-    const char *kind; /* "fs", "memory" */
+    const char *kind; /* "fs", "memory", "custom" */
     unsigned capabilities;
     /* ZLG_NOT_FOUND, with no message, when there is no such key. A directory in an object's
      * place is ZLG_CORRUPT, from open or from the first read. */
@@ -139,6 +140,10 @@ zlg_status zlgi_fs_open(const zlgi_alloc *alloc, const zlg_limits *limits, const
                         const zlg_fs_options *options, zlg_store **out, zlg_error *err);
 zlg_status zlgi_memory_open(const zlgi_alloc *alloc, const zlg_limits *limits,
                             zlg_store **out, zlg_error *err);
+/* Somebody else's; the methods are whole, as zlgi_options_read leaves them. */
+zlg_status zlgi_ext_open(const zlgi_alloc *alloc, const zlg_limits *limits,
+                         const zlg_store_methods *methods, void *self, const char *label,
+                         zlg_store **out, zlg_error *err);
 /* A store that passes everything on and records each request: for tests. It does not own
  * the inner store. */
 typedef struct zlgi_store_counts {

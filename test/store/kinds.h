@@ -4,6 +4,7 @@
 #ifndef ZELLIGE_TEST_KINDS_H
 #define ZELLIGE_TEST_KINDS_H
 
+#include "store/custom.h"
 #include "store/folder.h"
 #include "store/fs.h"
 #include "store/keys.h"
@@ -36,6 +37,25 @@ static int open_counting(void **state)
     fixture *f = *state;
     f->inner = f->store;
     return (int)zlgi_counting_open(&zlgi_default_alloc, f->inner, &f->store, NULL);
+}
+
+static int open_custom(void **state, int lends)
+{
+    fixture *f = make_fixture(state);
+    custom_store *self = custom_new(lends);
+    assert_non_null(self);
+    return (int)zlgi_ext_open(&zlgi_default_alloc, &f->limits, &custom_methods, self,
+                              "test", &f->store, NULL);
+}
+
+static int open_custom_lending(void **state)
+{
+    return open_custom(state, 1);
+}
+
+static int open_custom_reading(void **state)
+{
+    return open_custom(state, 0);
 }
 
 static zlgi_fs *open_fs_with(void **state, bool follow_links, bool no_locks)
@@ -124,6 +144,8 @@ static int test_over_kinds(const test_body *bodies, size_t n)
 {
     return run_over("memory", open_memory, bodies, n) +
            run_over("counting", open_counting, bodies, n) +
+           run_over("custom, lending", open_custom_lending, bodies, n) +
+           run_over("custom, reading", open_custom_reading, bodies, n) +
            run_over("fs", open_fs, bodies, n) +
            run_over("fs without openat2", open_fs_walking, bodies, n) +
            run_over("fs without rename flags", open_fs_linking, bodies, n) +

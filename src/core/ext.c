@@ -1,0 +1,17 @@
+/*
+ * ext.c: what is handed in from outside, by zellige_ext.h, enters its context here. Knows
+ * the sizes of structs that callers were built with, and nothing of what is in them.
+ */
+#include "core/core.h"
+
+zlg_status zlg_store_open_ext(zlg_ctx *ctx, const zlg_store_methods *given, void *self,
+                              const char *label, zlg_store **out, zlg_error *err)
+{
+    zlg_store_methods methods;
+    *out = NULL;
+    ZLGI_TRY(zlgi_options_read(given, "sizeof(zlg_store_methods)", &methods, sizeof methods,
+                               err));
+    ZLGI_TRY(zlgi_ext_open(&ctx->alloc, &ctx->limits, &methods, self, label, out, err));
+    zlgi_store_adopt(ctx, *out);
+    return ZLG_OK;
+}
