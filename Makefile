@@ -2,6 +2,7 @@
 #
 #   make           libraries and command into build/
 #   make python    the Python package into .venv
+#   make wheel     a wheel for Python 3.11 and later, with its libraries, in build/wheel
 #   make demo      real climate data written, read, checked, timed and drawn
 #   make check     every check there is, from nothing; this is what CI runs
 #   make soak      hundreds of killed writers and cut powers, an hour of fuzzing
@@ -20,6 +21,10 @@ python:
 	@tools/setup build
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	@.venv/bin/pip install --quiet '.$(EXTRA)'
+
+wheel:
+	@tools/setup build
+	@$(PYTHON) tools/wheel
 
 demo:
 	@tools/setup demo
@@ -44,4 +49,4 @@ format:
 clean:
 	rm -rf build .venv
 
-.PHONY: build python demo check soak bench format clean
+.PHONY: build python wheel demo check soak bench format clean
