@@ -441,6 +441,12 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_codecs(zlg_array *array, zlg_text *out
  * "a/b/c/0/1". ZLG_RANGE outside the grid. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_key(zlg_array *array, const int64_t *coordinates,
                                               zlg_text *out, zlg_error *err);
+/* The way back, from a key of the store to coordinates, which may lie beyond the grid.
+ * ZLG_NOT_FOUND, with no message, for a key that is no object of this array. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_coordinates(const zlg_array *array,
+                                                      const char *key,
+                                                      int64_t *out_coordinates,
+                                                      zlg_error *err);
 /* Number and bytes of the objects of the grid that are stored. Lists the store. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
                                                  uint64_t *out_n_bytes, zlg_error *err);

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._core import build_info, version
 from .api import (
     create_array,
@@ -83,3 +85,12 @@ __all__ = [
     "sweep",
     "write_many",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The pipeline of zarr-python, which is not imported before somebody asks for it."""
+    if name not in ("ZelligeCodecPipeline", "pipeline_stats", "FallbackError"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import pipeline
+
+    return getattr(pipeline, name)

@@ -2,7 +2,7 @@
  * The module: its state, its tables, and how errors and text of the library become
  * Python objects. Knows no array; the types and calls stand in the files beside it.
  */
-#include "_core.h"
+#include "_core_chunks.h"
 
 static const char *const type_names[] = {
     [ZLG_BOOL] = "bool",
@@ -152,6 +152,10 @@ static PyMethodDef functions[] = {
     {"create_group", core_create_group, METH_VARARGS, NULL},
     {"read_many", core_read_many, METH_VARARGS, NULL},
     {"write_many", core_write_many, METH_VARARGS, NULL},
+    {"array_from_metadata", core_array_from_metadata, METH_VARARGS, NULL},
+    {"chunk_coordinates", core_chunk_coordinates, METH_VARARGS, NULL},
+    {"read_chunks", core_read_chunks, METH_VARARGS, NULL},
+    {"write_chunks", core_write_chunks, METH_VARARGS, NULL},
     {"set_attributes", core_set_attributes, METH_VARARGS, NULL},
     {"delete_node", core_delete_node, METH_VARARGS, NULL},
     {"move_node", core_move_node, METH_VARARGS, NULL},
@@ -206,13 +210,17 @@ static int execute(PyObject *module)
         return -1;
     state->store_type = add_type(module, &core_store_spec, NULL);
     state->memory_type = add_type(module, &core_memory_spec, NULL);
+    state->block_type = add_type(module, &core_block_spec, NULL);
     state->node_type = add_type(module, &core_node_spec, NULL);
     if (state->node_type == NULL)
         return -1;
     state->array_type = add_type(module, &core_array_spec, state->node_type);
     state->group_type = add_type(module, &core_group_spec, state->node_type);
     if (state->store_type == NULL || state->memory_type == NULL ||
-        state->array_type == NULL || state->group_type == NULL)
+        state->block_type == NULL || state->array_type == NULL || state->group_type == NULL)
+        return -1;
+    if (PyModule_AddStringConstant(module, "SCATTERED", core_scattered) < 0 ||
+        PyModule_AddStringConstant(module, "BEYOND", core_beyond) < 0)
         return -1;
     return add_tables(module);
 }
@@ -225,6 +233,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->array_type);
     Py_VISIT(state->group_type);
     Py_VISIT(state->memory_type);
+    Py_VISIT(state->block_type);
     Py_VISIT(state->empty);
     Py_VISIT(state->zeros);
     Py_VISIT(state->ndarray);
@@ -242,6 +251,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->group_type);
     Py_CLEAR(state->memory_type);
+    Py_CLEAR(state->block_type);
     Py_CLEAR(state->empty);
     Py_CLEAR(state->zeros);
     Py_CLEAR(state->ndarray);

@@ -46,7 +46,7 @@ typedef struct core_pool {
 typedef struct core_state {
     zlg_ctx *ctx;
     core_pool pool;
-    PyObject *store_type, *node_type, *array_type, *group_type, *memory_type;
+    PyObject *store_type, *node_type, *array_type, *group_type, *memory_type, *block_type;
     PyObject *empty, *zeros, *ndarray; /* of numpy */
     PyObject *numpy_dtype; /* zellige.dtype.numpy_dtype; NULL before first use */
     PyObject *no_index;    /* () */
@@ -115,6 +115,7 @@ extern PyType_Spec core_node_spec;   /* _core_node.c */
 extern PyType_Spec core_array_spec;  /* _core_array.c */
 extern PyType_Spec core_group_spec;  /* _core_group.c */
 extern PyType_Spec core_memory_spec; /* _core_memory.c */
+extern PyType_Spec core_block_spec;  /* _core_stage.c */
 
 PyObject *core_open_store(PyObject *module, PyObject *args);
 PyObject *core_open_array(PyObject *module, PyObject *const *args, Py_ssize_t n_args);
@@ -199,6 +200,14 @@ int core_array_assign(PyObject *self, PyObject *key, PyObject *value);
 PyObject *core_array_write(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *core_array_clear(PyObject *self, PyObject *args);
 PyObject *core_write_many(PyObject *module, PyObject *args);
+/* A list of the elements: str where the type is text, else bytes. */
+PyObject *core_varlen_items(const zlg_varlen *varlen, const zlg_array *array);
+
+/* ------------------------------------------------------------------ _core_pipeline.c */
+PyObject *core_array_from_metadata(PyObject *module, PyObject *args);
+PyObject *core_chunk_coordinates(PyObject *module, PyObject *args);
+PyObject *core_read_chunks(PyObject *module, PyObject *args);
+PyObject *core_write_chunks(PyObject *module, PyObject *args);
 
 /* ------------------------------------------------------------------ _core_change.c */
 PyObject *core_array_refresh(PyObject *self, PyObject *unused);

@@ -210,8 +210,9 @@ static PyObject *item_of(const zlg_varlen *varlen, int64_t i, bool is_text)
     return text;
 }
 
-static PyObject *items_of(const zlg_varlen *varlen, bool is_text)
+PyObject *core_varlen_items(const zlg_varlen *varlen, const zlg_array *array)
 {
+    bool is_text = zlg_array_dtype(array).type == ZLG_STRING;
     PyObject *list = PyList_New((Py_ssize_t)varlen->n);
     for (int64_t i = 0; list != NULL && i < varlen->n; i++) {
         PyObject *item = item_of(varlen, i, is_text);
@@ -231,8 +232,7 @@ static bool read_varlen(read_job *job, core_call *call)
     bool good = core_call_leave(call, status, &err);
     if (status != ZLG_OK)
         return false;
-    bool is_text = zlg_array_dtype(job->pick.handle->array).type == ZLG_STRING;
-    PyObject *list = good ? items_of(&varlen, is_text) : NULL;
+    PyObject *list = good ? core_varlen_items(&varlen, job->pick.handle->array) : NULL;
     zlg_varlen_free(&varlen);
     if (list == NULL)
         return false;

@@ -125,6 +125,17 @@ zlg_status zlg_array_key(zlg_array *array, const int64_t *coordinates, zlg_text 
     return status;
 }
 
+zlg_status zlg_array_coordinates(const zlg_array *array, const char *key,
+                                 int64_t *out_coordinates, zlg_error *err)
+{
+    size_t n = strlen(array->path);
+    if (strncmp(key, array->path, n) != 0 || (n > 0 && key[n++] != '/') ||
+        !zlgi_key_read(&array->meta.key_encoding, array->meta.rank, key + n,
+                       out_coordinates))
+        return zlgi_store_absent(err);
+    return ZLG_OK;
+}
+
 typedef struct stored_count {
     const zlg_array *array;
     uint64_t n_objects, n_bytes;

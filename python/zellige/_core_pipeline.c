@@ -1,0 +1,332 @@
+/*
+ * Reading and writing the chunks of a batch in one call of the engine: what the codec
+ * pipeline of zarr-python does. Objects are those of the array's own store, or of a stage
+ * where the caller has fetched them. Knows no selection: see _core_chunks.c.
+ */
+#include "_core_chunks.h"
+
+/* How a batch is written. */
+typedef struct write_ways {
+    int keep_empty, inner_order;
+} write_ways;
+
+/* The arguments that both directions share. */
+typedef struct job {
+    core_node *array;
+    core_batch batch;
+    PyObject *objects; /* None: those of the store */
+    PyObject *memory;
+    int n_threads;
+    core_chunks chunks;
+    core_stage *stage;
+    zlg_store *store;  /* of the stage */
+    zlg_array *over;   /* the array over it */
+} job;
+
+/* (address, shape, strides), or None where items have places of their own. A shape of None:
+ * one element for all. */
+static bool take_memory(core_batch *batch, PyObject *memory)
+{
+    PyObject *address, *shape, *strides;
+    batch->rank = -1;
+    if (memory == Py_None)
+        return true;
+    if (!PyArg_ParseTuple(memory, "OOO", &address, &shape, &strides))
+        return false;
+    batch->data = PyLong_AsVoidPtr(address);
+    if (batch->data == NULL && PyErr_Occurred())
+        return false;
+    if (shape == Py_None)
+        return true;
+    batch->rank = (int)PyTuple_Size(shape);
+    if (batch->rank > CORE_MAX_RESULT_RANK || PyTuple_Size(strides) != batch->rank) {
+        PyErr_SetString(PyExc_ValueError, "memory of too many axes");
+        return false;
+    }
+    for (int i = 0; i < batch->rank; i++) {
+        batch->shape[i] = PyLong_AsSsize_t(PyTuple_GetItem(shape, i));
+        batch->strides[i] = PyLong_AsSsize_t(PyTuple_GetItem(strides, i));
+    }
+    return !PyErr_Occurred();
+}
+
+/* The array over a stage, if objects are given. */
+static bool set_stage(job *j)
+{
+    zlg_error err;
+    if (j->objects == Py_None)
+        return true;
+    if (!PyList_Check(j->objects) || PyList_Size(j->objects) != j->chunks.n) {
+        PyErr_SetString(PyExc_ValueError, "one object is needed for each chunk");
+        return false;
+    }
+    j->stage = core_stage_new(&j->chunks, j->objects);
+    if (j->stage == NULL)
+        return false;
+    zlg_ctx *ctx = core_context(core_state_of(j->array->module));
+    if (core_stage_open(j->stage, ctx, &j->store, &err) != ZLG_OK ||
+        zlg_array_over(j->chunks.array, j->store, &j->over, &err) != ZLG_OK) {
+        core_raise(&err);
+        return false;
+    }
+    return true;
+}
+
+/* False with an exception set, or with a reason in job->chunks. */
+static bool job_make(job *j)
+{
+    return take_memory(&j->batch, j->memory) &&
+           core_chunks_make(&j->chunks, j->array, &j->batch) && set_stage(j);
+}
+
+static void job_reset(job *j)
+{
+    zlg_array_close(j->over);
+    zlg_store_close(j->store);
+    if (j->stage != NULL)
+        core_stage_free(j->stage);
+    if (j->chunks.handle != NULL)
+        core_chunks_reset(&j->chunks);
+}
+
+static zlg_array *job_array(const job *j)
+{
+    return j->over != NULL ? j->over : j->chunks.array;
+}
+
+/* how: of writes; NULL for reads. */
+static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
+{
+    PyTypeObject *type = (PyTypeObject *)core_state_of(module)->array_type;
+    *j = (job){.objects = Py_None};
+    core_batch *batch = &j->batch;
+    write_ways none, *to = how != NULL ? how : &none;
+    return PyArg_ParseTuple(
+        args, how != NULL ? "O!O!OOOO!OOiOpi" : "O!O!OOOO!OOiO", type, &j->array,
+        &PyList_Type, &batch->items, &batch->path_type, &batch->store, &batch->check,
+        &PyTuple_Type, &batch->dropped, &j->memory, &batch->places, &j->n_threads,
+        &j->objects, &to->keep_empty, &to->inner_order);
+}
+
+/* ---------------------------------------------------------------------- reading */
+
+static bool read_fixed(job *j, core_call *call)
+{
+    core_chunks *chunks = &j->chunks;
+    zlg_read *reads = PyMem_Malloc(((size_t)chunks->n + 1) * sizeof *reads);
+    if (reads == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < chunks->n; i++)
+        reads[i] = (zlg_read){.array = job_array(j),
+                              .selection = &chunks->items[i].selection,
+                              .target = {.data = chunks->items[i].data,
+                                         .strides = chunks->items[i].strides}};
+    zlg_error err;
+    core_call_enter(call);
+    zlg_status status = zlg_read_many(reads, (size_t)chunks->n, &call->call, &err);
+    bool good = core_call_leave(call, status, &err);
+    PyMem_Free(reads);
+    return good;
+}
+
+/* The elements of one chunk as an array of one axis. */
+static PyObject *read_texts(job *j, const core_chunk *chunk, core_call *call)
+{
+    zlg_error err;
+    zlg_varlen varlen;
+    core_call_enter(call);
+    zlg_status status = zlg_array_read_varlen(job_array(j), &chunk->selection, &varlen,
+                                              &call->call, &err);
+    bool good = core_call_leave(call, status, &err);
+    if (status != ZLG_OK)
+        return NULL;
+    PyObject *list = good ? core_varlen_items(&varlen, job_array(j)) : NULL, *result = NULL;
+    Py_ssize_t n = (Py_ssize_t)varlen.n;
+    zlg_varlen_free(&varlen);
+    if (list != NULL)
+        result = PyObject_CallMethod((PyObject *)j->array, "_from_items", "O(n)", list, n);
+    Py_XDECREF(list);
+    return result;
+}
+
+static PyObject *read_all_texts(job *j, core_call *call)
+{
+    uint8_t *missing = call->call.missing;
+    PyObject *arrays = PyList_New(j->chunks.n);
+    for (Py_ssize_t i = 0; arrays != NULL && i < j->chunks.n; i++) {
+        call->call.missing = missing + i;
+        PyObject *array = read_texts(j, &j->chunks.items[i], call);
+        if (array == NULL || PyList_SetItem(arrays, i, array) < 0)
+            Py_CLEAR(arrays);
+    }
+    return arrays;
+}
+
+static PyObject *run_read(job *j, core_call *call)
+{
+    PyObject *missing = PyByteArray_FromStringAndSize(NULL, j->chunks.n), *arrays = NULL;
+    if (missing == NULL)
+        return NULL;
+    call->call.missing = (uint8_t *)PyByteArray_AsString(missing);
+    bool good = true;
+    if (j->chunks.handle->is_varlen)
+        good = (arrays = read_all_texts(j, call)) != NULL;
+    else
+        good = read_fixed(j, call);
+    PyObject *result =
+        good ? PyTuple_Pack(2, missing, arrays != NULL ? arrays : Py_None) : NULL;
+    Py_DECREF(missing);
+    Py_XDECREF(arrays);
+    return result;
+}
+
+/* read_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
+ * objects): (a byte for each chunk, 1 where it is not stored; None, or for variable lengths
+ * an array of each chunk's elements), or the reason why it was not done. */
+PyObject *core_read_chunks(PyObject *module, PyObject *args)
+{
+    job j;
+    core_call call;
+    PyObject *result = NULL;
+    if (!core_call_make(&call, NULL) || !parse(&j, module, args, NULL))
+        return NULL;
+    call.call.n_threads = j.n_threads;
+    if (job_make(&j))
+        result = run_read(&j, &call);
+    else if (!PyErr_Occurred())
+        result = PyUnicode_FromString(j.chunks.reason);
+    job_reset(&j);
+    return result;
+}
+
+/* ---------------------------------------------------------------------- writing */
+
+/* Variable length: the places are pairs of bytes and offsets. */
+typedef struct texts {
+    Py_buffer bytes, offsets;
+} texts;
+
+static bool take_texts(job *j, Py_ssize_t i, texts *out, Py_ssize_t *n_taken,
+                       zlg_source *source)
+{
+    PyObject *bytes, *offsets, *pair = PyList_GetItem(j->batch.places, i);
+    if (pair == NULL || !PyArg_ParseTuple(pair, "OO", &bytes, &offsets) ||
+        PyObject_GetBuffer(bytes, &out->bytes, PyBUF_SIMPLE) < 0)
+        return false;
+    if (PyObject_GetBuffer(offsets, &out->offsets, PyBUF_SIMPLE) < 0) {
+        PyBuffer_Release(&out->bytes);
+        return false;
+    }
+    ++*n_taken;
+    source->data = out->bytes.buf;
+    source->offsets = out->offsets.buf;
+    return true;
+}
+
+static bool run_writes(job *j, core_call *call, zlg_write *writes, texts *views)
+{
+    const core_chunks *chunks = &j->chunks;
+    Py_ssize_t n_views = 0;
+    bool good = true;
+    for (Py_ssize_t i = 0; good && i < chunks->n; i++) {
+        const core_chunk *chunk = &chunks->items[i];
+        writes[i] = (zlg_write){.array = job_array(j),
+                                .selection = &chunk->selection,
+                                .source = {.data = chunk->data, .strides = chunk->strides},
+                                .replace = chunk->replaces};
+        if (views != NULL)
+            good = take_texts(j, i, &views[i], &n_views, &writes[i].source);
+    }
+    if (good) {
+        zlg_error err;
+        core_call_enter(call);
+        zlg_status status = zlg_write_many(writes, (size_t)chunks->n, &call->call, &err);
+        good = core_call_leave(call, status, &err);
+    }
+    while (n_views-- > 0) {
+        PyBuffer_Release(&views[n_views].bytes);
+        PyBuffer_Release(&views[n_views].offsets);
+    }
+    return good;
+}
+
+static bool run_write(job *j, core_call *call)
+{
+    size_t n = (size_t)j->chunks.n + 1;
+    zlg_write *writes = PyMem_Malloc(n * sizeof *writes);
+    texts *views = j->chunks.handle->is_varlen ? PyMem_Malloc(n * sizeof *views) : NULL;
+    bool good = writes != NULL && (views != NULL || !j->chunks.handle->is_varlen);
+    if (good)
+        good = run_writes(j, call, writes, views);
+    else
+        PyErr_NoMemory();
+    PyMem_Free(writes);
+    PyMem_Free(views);
+    return good;
+}
+
+/* write_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
+ * objects, keep_empty, inner_order): for each chunk its new bytes, False when it
+ * is removed, None when it is left (all None where objects are those of the store), or the
+ * reason why it was not done. */
+PyObject *core_write_chunks(PyObject *module, PyObject *args)
+{
+    job j;
+    core_call call;
+    write_ways how;
+    PyObject *result = NULL;
+    if (!core_call_make(&call, NULL) || !parse(&j, module, args, &how))
+        return NULL;
+    call.call.n_threads = j.n_threads;
+    call.call.keep_empty = how.keep_empty ? 1 : -1;
+    call.call.inner_order = (zlg_inner_order)how.inner_order;
+    call.call.loose_fill = 1;
+    if (job_make(&j)) {
+        if (run_write(&j, &call))
+            result = j.stage != NULL ? core_stage_results(j.stage, module)
+                                     : Py_NewRef(Py_None);
+    } else if (!PyErr_Occurred()) {
+        result = PyUnicode_FromString(j.chunks.reason);
+    }
+    job_reset(&j);
+    return result;
+}
+
+/* ---------------------------------------------------------------------- the array */
+
+/* chunk_coordinates(array, key): a tuple, also beyond the grid; None for another's key */
+PyObject *core_chunk_coordinates(PyObject *module, PyObject *args)
+{
+    core_node *array;
+    const char *key;
+    int64_t coordinates[ZLG_MAX_RANK];
+    if (!PyArg_ParseTuple(args, "O!s", core_state_of(module)->array_type, &array, &key))
+        return NULL;
+    const zlg_array *handle = array->handle->array;
+    if (zlg_array_coordinates(handle, key, coordinates, NULL) != ZLG_OK)
+        Py_RETURN_NONE;
+    return core_int_tuple(coordinates, zlg_array_rank(handle));
+}
+
+/* array_from_metadata(type, store, path, document): the array that a document tells of */
+PyObject *core_array_from_metadata(PyObject *module, PyObject *args)
+{
+    core_state *state = core_state_of(module);
+    PyObject *type;
+    core_store *store;
+    const char *path, *document;
+    if (!PyArg_ParseTuple(args, "OO!ss", &type, state->store_type, &store, &path,
+                          &document))
+        return NULL;
+    zlg_error err;
+    zlg_array *handle;
+    zlg_status status;
+    core_ways ways = {.promise = ZLG_VISIBLE};
+    CORE_UNLOCKED(status = zlg_array_from_metadata(store->handle, path, document, NULL,
+                                                   &handle, &err));
+    if (status != ZLG_OK)
+        return core_raise(&err);
+    return core_node_wrap(state, type, store, handle, NULL, ways);
+}

@@ -1,0 +1,401 @@
+"""The array behind a codec pipeline of zarr-python, as the engine has it.
+
+A pipeline is asked for chunks by their keys. Each is one object of the store; what is
+wanted of all of them goes to the engine in one call. This module makes the engine's array
+from zarr-python's metadata, says where results lie in memory, and why something cannot be
+done here. It knows no event loop: see :mod:`zellige.pipeline`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import weakref
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.storage import LocalStore as ZarrLocalStore
+from zarr.storage import StorePath
+
+from . import _core
+from .array import Array
+from .errors import NotFoundError, ZelligeError
+from .store import LocalStore, MemoryStore, Store
+
+__all__ = ["Chunks", "Refusal", "Statuses"]
+
+#: One of a batch: byte getter, spec, selection of the chunk, place in memory, is complete.
+Item = tuple[Any, Any, Any, Any, bool]
+#: For each chunk 1 where it is not stored.
+Statuses = bytearray
+#: What a call makes of an object: its bytes, False when it is removed, None when it stays.
+Result = Any
+
+_ORDERS = {"morton": 0, "lexicographic": 1, "unordered": 1, "colexicographic": 2}
+_TEXT_CODECS = {"vlen-utf8", "vlen-bytes", "vlen-array"}
+
+
+class Refusal(Exception):
+    """What is asked for cannot be done by the engine, and why. A lasting one holds for all
+    that is asked of the array."""
+
+    def __init__(self, reason: str, lasting: bool = False) -> None:
+        super().__init__(reason)
+        self.lasting = lasting
+
+
+# ---------------------------------------------------------------------- metadata
+
+
+def _walk(codecs: Iterable[Any]) -> Iterable[Any]:
+    """All codecs, those inside of shards too."""
+    for codec in codecs:
+        yield codec
+        yield from _walk(getattr(codec, "codecs", ()))
+        yield from _walk(getattr(codec, "index_codecs", ()))
+
+
+def _codecs(metadata: Any) -> list[Any]:
+    if metadata.zarr_format == 3:
+        return list(_walk(metadata.codecs))
+    return [c for c in (*(metadata.filters or ()), metadata.compressor) if c is not None]
+
+
+def _check_codecs(metadata: Any) -> None:
+    """Codecs of the same name may be anybody's: only those of zarr-python and numcodecs
+    are known to be what the engine has."""
+    for codec in _codecs(metadata):
+        kind = type(codec)
+        if not kind.__module__.startswith(("zarr.codecs", "numcodecs.")):
+            raise Refusal(f"the codec {kind.__module__}.{kind.__qualname__}", True)
+
+
+def _inner_order(metadata: Any) -> int | None:
+    """The order of inner chunks, the same in shards inside of shards; None: they differ."""
+    found = {
+        _ORDERS[codec.subchunk_write_order]
+        for codec in _codecs(metadata)
+        if hasattr(codec, "subchunk_write_order")
+    }
+    return found.pop() if len(found) == 1 else None if found else 0
+
+
+def _document(metadata: Any) -> dict[str, Any]:
+    """The document without attributes. Its chunks lie inside the shape: what is selected
+    of them may lie beyond the end of the array, which may have grown by now."""
+    name = "zarr.json" if metadata.zarr_format == 3 else ".zarray"
+    buffers = metadata.to_buffer_dict(default_buffer_prototype())
+    document: dict[str, Any] = json.loads(buffers[name].to_bytes())
+    document["attributes"] = {}
+    chunks = _regular_chunks(document)
+    if chunks is not None:
+        document["shape"] = [
+            max(1, -(-n // c)) * c for n, c in zip(document["shape"], chunks)
+        ]
+    return document
+
+
+def _regular_chunks(document: dict[str, Any]) -> list[int] | None:
+    if "chunks" in document:
+        return list(document["chunks"])
+    grid = document["chunk_grid"]
+    return grid["configuration"]["chunk_shape"] if grid["name"] == "regular" else None
+
+
+def _prefix(document: dict[str, Any], key: str) -> str:
+    """The path of the array of whose chunk this is the key."""
+    ndim = len(document["shape"])
+    encoding = document.get("chunk_key_encoding")
+    if encoding is None:
+        separator, n_names = document.get("dimension_separator", "."), ndim
+    else:
+        is_default = encoding["name"] == "default"
+        separator = encoding.get("configuration", {}).get(
+            "separator", "/" if is_default else "."
+        )
+        n_names = ndim + is_default
+    n_segments = max(n_names, 1) if separator == "/" else 1
+    return "/".join(key.split("/")[:-n_segments])
+
+
+# ---------------------------------------------------------------------- stores
+
+_stores: weakref.WeakValueDictionary[str, LocalStore] = weakref.WeakValueDictionary()
+
+
+def _engine_store(store: Any, create: bool) -> Store:
+    """The folder of a local store. For others one that is never looked into: the objects
+    are given."""
+    if type(store) is not ZarrLocalStore:
+        return MemoryStore()
+    root = str(store.root.absolute())
+    found = _stores.get(root)
+    if found is None:
+        try:
+            found = LocalStore(root, create=create, follow_links=True)
+        except NotFoundError as error:
+            raise Refusal("a folder that is not there") from error
+        _stores[root] = found
+    return found
+
+
+def _is_plain(spec: Any) -> bool:
+    """The buffers of the spec are those of the CPU."""
+    prototype = spec.prototype
+    return prototype.buffer is cpu.Buffer and prototype.nd_buffer is cpu.NDBuffer
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def _extent(part: Any, length: int) -> int:
+    if isinstance(part, slice):
+        return len(range(*part.indices(length)))
+    return int(np.count_nonzero(part)) if part.dtype == np.bool_ else len(part)
+
+
+def _shape_of(selection: Any, shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape of `array[selection]`; integers take no axis."""
+    parts = selection if isinstance(selection, tuple) else (selection,)
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if len(arrays) > 1:
+        return np.broadcast_shapes(*(array.shape for array in arrays))
+    return tuple(
+        _extent(part, length)
+        for part, length in zip(parts, shape)
+        if isinstance(part, (slice, np.ndarray))
+    )
+
+
+def _memory(array: npt.NDArray[Any]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    return array.__array_interface__["data"][0], array.shape, array.strides
+
+
+def _packed(shapes: list[tuple[int, ...]], dtype: np.dtype[Any]) -> list[npt.NDArray[Any]]:
+    """Arrays of the shapes, one behind the other in one block."""
+    sizes = [math.prod(shape) for shape in shapes]
+    block = np.empty(sum(sizes), dtype)
+    ends = np.cumsum(sizes).tolist()
+    return [
+        block[end - size : end].reshape(shape)
+        for end, size, shape in zip(ends, sizes, shapes)
+    ]
+
+
+def _addresses(arrays: list[npt.NDArray[Any]]) -> list[int]:
+    return [array.__array_interface__["data"][0] for array in arrays]
+
+
+def _scatter(
+    target: npt.NDArray[Any], items: list[Item], arrays: list[npt.NDArray[Any]]
+) -> None:
+    """Puts what was read of each chunk in its place."""
+    places = [item[3] for item in items]
+    if len(places) > 1 and all(
+        isinstance(p, np.ndarray) and p.ndim == 1 and p.dtype != np.bool_ for p in places
+    ):
+        target[np.concatenate(places)] = np.concatenate(arrays)
+        return
+    for place, array in zip(places, arrays):
+        target[place] = array
+
+
+# ---------------------------------------------------------------------- the array
+
+
+class Chunks:
+    """The chunks of an array of zarr-python. Raises `Refusal` where it cannot be made.
+
+    `key` is the key of any of its chunks: it tells the path of the array. May be used from
+    many threads at once.
+    """
+
+    def __init__(self, metadata: Any, store: Any, key: str, *, create: bool) -> None:
+        _check_codecs(metadata)
+        self._zarr_store = store
+        self._store = _engine_store(store, create)
+        self.inner_order = _inner_order(metadata)
+        try:
+            self._document = _document(metadata)
+            self._path = _prefix(self._document, key)
+            self._open()
+        except (ZelligeError, KeyError) as error:
+            raise Refusal(str(error), True) from error
+        self._set_kind(metadata)
+
+    def _open(self) -> None:
+        self._array = _core.array_from_metadata(
+            Array, self._store, self._path, json.dumps(self._document)
+        )
+
+    def _set_kind(self, metadata: Any) -> None:
+        native: np.dtype[Any] = metadata.dtype.to_native_dtype()
+        self._dtype = self._array.dtype
+        self._is_text = self._dtype.kind in "OT"
+        if self._is_text:
+            names = {codec.codec_id for codec in _codecs(metadata) if _has_id(codec)}
+            known = metadata.zarr_format == 3 or not names.isdisjoint(_TEXT_CODECS)
+            if native.kind not in "OT" or not known:
+                raise Refusal(f"the data type {native}", True)
+        elif native.newbyteorder("=") != self._dtype:
+            raise Refusal(f"the data type {native}", True)
+
+    @property
+    def is_sharded(self) -> bool:
+        return self._array.shards is not None
+
+    def _grow(self, items: list[Item]) -> None:
+        """Makes room for chunks beyond the grid: the array has grown since."""
+        chunks = _regular_chunks(self._document)
+        if chunks is None:
+            raise Refusal("chunks beyond the grid")
+        shape = list(self._document["shape"])
+        for item in items:
+            at = _core.chunk_coordinates(self._array, item[0].path)
+            for axis, i in enumerate(at or ()):
+                shape[axis] = max(shape[axis], 2 * (i + 1) * chunks[axis])
+        self._document = {**self._document, "shape": shape}
+        self._open()
+
+    # ------------------------------------------------------------------ reading
+
+    def read(
+        self,
+        items: list[Item],
+        out: Any,
+        dropped: tuple[int, ...],
+        n_threads: int,
+        objects: list[Any] | None,
+    ) -> Statuses:
+        """Fills `out` with what the items select. objects: the bytes of each chunk, where
+        they do not come from files."""
+        target = out.as_ndarray_like()
+        if type(target) is not np.ndarray:
+            raise Refusal("memory that is no array of NumPy")
+
+        def call(memory: Any, places: Any) -> Any:
+            return self._call(
+                _core.read_chunks, items, dropped, memory, places, n_threads, objects
+            )
+
+        if self._is_text:
+            statuses, arrays = _checked(call(None, None))
+            for item, array in zip(items, arrays):
+                shape = _shape_of(item[3], target.shape)
+                target[item[3]] = array.reshape(shape) if shape else array[0]
+            return statuses
+        if target.dtype == self._dtype:
+            result = call(_memory(target), None)
+            if result != _core.SCATTERED:
+                return _checked(result)[0]
+        elif target.dtype.newbyteorder("=") != self._dtype:
+            raise Refusal("fields of records")
+        shapes = [_shape_of(item[3], target.shape) for item in items]
+        arrays = _packed(shapes, self._dtype)
+        statuses, _ = _checked(call(None, _addresses(arrays)))
+        _scatter(target, items, arrays)
+        return statuses
+
+    # ------------------------------------------------------------------ writing
+
+    def write(
+        self,
+        items: list[Item],
+        value: Any,
+        dropped: tuple[int, ...],
+        n_threads: int,
+        objects: list[Any] | None,
+    ) -> list[Result] | None:
+        """Writes what the items select of `value`. With objects, the new ones."""
+        if self.inner_order is None:
+            raise Refusal("shards whose inner chunks lie in several orders")
+        source = value.as_ndarray_like()
+        if not isinstance(source, np.ndarray):
+            raise Refusal("memory that is no array of NumPy")
+        keep_empty = bool(items[0][1].config.write_empty_chunks)
+
+        def call(memory: Any, places: Any) -> Any:
+            return self._call(
+                _core.write_chunks,
+                items,
+                dropped,
+                memory,
+                places,
+                n_threads,
+                objects,
+                keep_empty,
+                self.inner_order,
+            )
+
+        if self._is_text:
+            texts = [self._texts(item, source) for item in items]
+            return _checked(call(None, texts))
+        if source.dtype != self._dtype:
+            if source.dtype.newbyteorder("=") != self._dtype:
+                raise Refusal("fields of records")
+            source = source.astype(self._dtype)
+        if source.shape == ():
+            return _checked(call((_memory(source)[0], None, None), None))
+        result = call(_memory(source), None)
+        if result != _core.SCATTERED:
+            return _checked(result)
+        arrays = [np.ascontiguousarray(source[item[3]]) for item in items]
+        return _checked(call(None, _addresses(arrays)))
+
+    def _texts(self, item: Item, source: npt.NDArray[Any]) -> Any:
+        """Bytes and offsets of what is written to a chunk."""
+        _, spec, selection, place, _ = item
+        if source.shape == ():
+            shape = _shape_of(selection, spec.shape)
+            return self._array._pack(source, shape, False)
+        part = source[place]
+        return self._array._pack(part, part.shape, False)
+
+    # ------------------------------------------------------------------ both
+
+    def _call(
+        self,
+        function: Any,
+        items: list[Item],
+        dropped: tuple[int, ...],
+        memory: Any,
+        places: Any,
+        n_threads: int,
+        objects: list[Any] | None,
+        *more: Any,
+    ) -> Any:
+        """What the engine says, or the text that says why it was not asked."""
+
+        def call() -> Any:
+            return function(
+                self._array,
+                items,
+                StorePath,
+                self._zarr_store,
+                _is_plain,
+                dropped,
+                memory,
+                places,
+                n_threads,
+                objects,
+                *more,
+            )
+
+        result = call()
+        if result == _core.BEYOND:
+            self._grow(items)
+            result = call()
+        return result
+
+
+def _has_id(codec: Any) -> bool:
+    return hasattr(codec, "codec_id")
+
+
+def _checked(result: Any) -> Any:
+    if isinstance(result, str):
+        raise Refusal(result)
+    return result

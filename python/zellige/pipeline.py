@@ -1,0 +1,339 @@
+"""A codec pipeline for zarr-python 3.1 and later: one line, and the engine does the work.
+
+>>> zarr.config.set({"codec_pipeline.path": "zellige.ZelligeCodecPipeline"})
+
+Chunks in files and in memory are read and written by the engine itself; those of other
+stores are fetched and stored through the store, and decoded and encoded by the engine.
+What it cannot do goes to zarr-python's own pipeline and is counted: see
+:func:`pipeline_stats`. With ``codec_pipeline.strict`` it raises :class:`FallbackError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import zarr.core.codec_pipeline as zarr_pipelines
+from zarr.abc.codec import Codec, CodecPipeline
+from zarr.codecs._v2 import V2Codec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.core.common import concurrent_map
+from zarr.core.config import config
+from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
+
+from .chunks import Chunks, Item, Refusal
+from .errors import UnsupportedError, ZelligeError
+
+__all__ = ["FallbackError", "ZelligeCodecPipeline", "pipeline_stats"]
+
+T = TypeVar("T")
+
+_Builtin: type[Any] = getattr(
+    zarr_pipelines, "FusedCodecPipeline", zarr_pipelines.BatchedCodecPipeline
+)
+_PRESENT, _MISSING = {"status": "present"}, {"status": "missing"}
+_LOCAL, _MEMORY, _REMOTE = range(3)
+_KINDS = {LocalStore: _LOCAL, MemoryStore: _MEMORY, ManagedMemoryStore: _MEMORY}
+
+_memory_lock = threading.Lock()  # what is stored in memory changes under it
+_counts: Counter[str] = Counter()
+_reasons: Counter[str] = Counter()
+
+
+class FallbackError(ZelligeError, RuntimeError):
+    """Something would have gone to zarr-python's own pipeline, which
+    ``codec_pipeline.strict`` forbids."""
+
+    kind = "unsupported"
+
+
+def pipeline_stats(*, reset: bool = False) -> dict[str, Any]:
+    """Chunks that pipelines of this process have read and written: by the engine
+    ("native") and by zarr-python's own pipeline ("fallback"), with the reasons."""
+    result = {
+        **{
+            f"{what}_{how}": _counts[f"{what}_{how}"]
+            for what in ("read", "written")
+            for how in ("native", "fallback")
+        },
+        "reasons": dict(_reasons),
+    }
+    if reset:
+        _counts.clear()
+        _reasons.clear()
+    return result
+
+
+def _builtin(metadata: Any) -> Any:
+    """zarr-python's own pipeline for an array, as it makes one itself."""
+    if metadata.zarr_format == 3:
+        codecs = metadata.codecs
+        shape = getattr(metadata.chunk_grid, "chunk_shape", (1,) * len(metadata.shape))
+        order = {}
+    else:
+        codecs = [V2Codec(filters=metadata.filters, compressor=metadata.compressor)]
+        shape = metadata.chunks
+        order = {"order": metadata.order}
+    spec = ArraySpec(
+        shape=shape,
+        dtype=metadata.dtype,
+        fill_value=metadata.fill_value,
+        config=ArrayConfig.from_dict(order),
+        prototype=default_buffer_prototype(),
+    )
+    return _Builtin.from_codecs(codecs).evolve_from_array_spec(spec)
+
+
+def _n_threads() -> int:
+    """Threads of one call; 0: one for each core."""
+    try:
+        return max(0, int(config.get("codec_pipeline.max_workers", None) or 0))
+    except (TypeError, ValueError):
+        return 0
+
+
+async def _in_thread(function: Callable[..., T], *args: Any) -> T:
+    """Away from the event loop. The thread holds what it works on, also when nobody waits
+    for it any more."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(None, partial(function, *args))
+
+
+class ZelligeCodecPipeline(CodecPipeline):
+    """The pipeline of one array; zarr-python makes it when the array is opened."""
+
+    def __init__(self, metadata: Any, store: Any) -> None:
+        self._metadata = metadata
+        self._store = store
+        self._kind = _KINDS.get(type(store), _REMOTE)
+        self._builtin = _builtin(metadata)
+        self._chunks: Chunks | None = None
+        self._refusal: Refusal | None = None
+
+    # ------------------------------------------------------------------ making
+
+    @classmethod
+    def from_array_metadata_and_store(
+        cls, array_metadata: Any, store: Any
+    ) -> ZelligeCodecPipeline:
+        return cls(array_metadata, store)
+
+    @classmethod
+    def from_codecs(cls, codecs: Iterable[Codec], **more: Any) -> Any:
+        """Without an array: for the codecs inside of zarr-python's own sharding codec."""
+        return _Builtin.from_codecs(codecs, **more)
+
+    def evolve_from_array_spec(self, array_spec: Any) -> ZelligeCodecPipeline:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._metadata, self._store)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ZelligeCodecPipeline)
+            and bool(self._builtin == other._builtin)
+            and bool(self._store == other._store)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<zellige.ZelligeCodecPipeline of {list(self._builtin)}>"
+
+    # ------------------------------------------------------------------ of the codecs
+
+    @property
+    def supports_partial_decode(self) -> bool:
+        return bool(self._builtin.supports_partial_decode)
+
+    @property
+    def supports_partial_encode(self) -> bool:
+        return bool(self._builtin.supports_partial_encode)
+
+    def validate(self, **facts: Any) -> None:
+        self._builtin.validate(**facts)
+
+    def compute_encoded_size(self, byte_length: int, array_spec: Any) -> int:
+        return int(self._builtin.compute_encoded_size(byte_length, array_spec))
+
+    async def decode(self, chunk_bytes_and_specs: Any) -> Any:
+        return await self._builtin.decode(chunk_bytes_and_specs)
+
+    async def encode(self, chunk_arrays_and_specs: Any) -> Any:
+        return await self._builtin.encode(chunk_arrays_and_specs)
+
+    def __iter__(self) -> Iterator[Codec]:
+        return iter(self._builtin)
+
+    # ------------------------------------------------------------------ chunks
+
+    def _native(self, items: list[Item], create: bool) -> Chunks:
+        if self._chunks is None:
+            if self._refusal is not None:
+                raise self._refusal
+            key = getattr(items[0][0], "path", "")
+            try:
+                self._chunks = Chunks(self._metadata, self._store, key, create=create)
+            except Refusal as refusal:
+                self._refusal = refusal if refusal.lasting else None
+                raise
+        return self._chunks
+
+    def _fall_back(self, what: str, n: int, reason: str) -> None:
+        if config.get("codec_pipeline.strict", False):
+            raise FallbackError(f"{what} by zarr-python's own pipeline: {reason}")
+        _counts[f"{what}_fallback"] += n
+        _reasons[reason] += n
+
+    async def read(
+        self, batch_info: Iterable[Any], out: Any, drop_axes: tuple[int, ...] = ()
+    ) -> tuple[Any, ...]:
+        items = list(batch_info)
+        if not items:
+            return ()
+        try:
+            statuses = await self._read(items, out, tuple(drop_axes))
+        except Refusal as refusal:
+            self._fall_back("read", len(items), str(refusal))
+            return await self._builtin.read(items, out, drop_axes)
+        _counts["read_native"] += len(items)
+        if not any(statuses):
+            return (_PRESENT,) * len(items)
+        return tuple(_MISSING if status else _PRESENT for status in statuses)
+
+    async def _read(self, items: list[Item], out: Any, dropped: tuple[int, ...]) -> Any:
+        n_threads = _n_threads()
+        if self._kind != _REMOTE:
+            return await _in_thread(self._read_now, items, out, dropped, n_threads)
+        chunks = self._native(items, False)
+        if chunks.is_sharded and not all(item[4] for item in items):
+            raise Refusal("parts of shards in a store of Python")
+        objects = await _fetch(items, [True] * len(items))
+        arrays = [None if o is None else o.as_numpy_array() for o in objects]
+        return await _in_thread(chunks.read, items, out, dropped, n_threads, arrays)
+
+    def _read_now(
+        self, items: list[Item], out: Any, dropped: tuple[int, ...], n_threads: int
+    ) -> Any:
+        chunks = self._native(items, False)
+        objects = None
+        if self._kind == _MEMORY:
+            objects = [_bytes_of(o) for o in self._stored(items)]
+        return chunks.read(items, out, dropped, n_threads, objects)
+
+    async def write(
+        self, batch_info: Iterable[Any], value: Any, drop_axes: tuple[int, ...] = ()
+    ) -> None:
+        items = list(batch_info)
+        if not items:
+            return
+        self._store._check_writable()
+        try:
+            await self._write(items, value, tuple(drop_axes))
+        except Refusal as refusal:
+            self._fall_back("written", len(items), str(refusal))
+            await self._builtin.write(items, value, drop_axes)
+            return
+        _counts["written_native"] += len(items)
+
+    async def _write(self, items: list[Item], value: Any, dropped: tuple[int, ...]) -> None:
+        n_threads = _n_threads()
+        if self._kind == _LOCAL:
+            await _in_thread(self._write_files, items, value, dropped, n_threads)
+            return
+        if self._kind == _MEMORY:
+            await _in_thread(self._write_memory, items, value, dropped, n_threads)
+            return
+        chunks = self._native(items, True)
+        objects = await _fetch(items, [not item[4] for item in items])
+        arrays = [None if o is None else o.as_numpy_array() for o in objects]
+        results = await _in_thread(chunks.write, items, value, dropped, n_threads, arrays)
+        await _store(items, results)
+
+    def _write_files(
+        self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
+    ) -> None:
+        chunks = self._native(items, True)
+        try:
+            chunks.write(items, value, dropped, n_threads, None)
+        except UnsupportedError as error:  # a file system without locks
+            raise Refusal(str(error)) from error
+
+    # ------------------------------------------------------------------ memory
+
+    def _stored(self, items: list[Item]) -> list[Any]:
+        """The buffers of a store in memory, or None."""
+        objects = self._store._store_dict
+        if type(objects) is not dict:
+            raise Refusal("a mapping that is no dict")
+        return [objects.get(item[0].path) for item in items]
+
+    def _write_memory(
+        self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
+    ) -> None:
+        """Again for those chunks that somebody else has changed meanwhile."""
+        chunks = self._native(items, True)
+        while items:
+            stored = self._stored(items)
+            objects = [None if i[4] else _bytes_of(o) for i, o in zip(items, stored)]
+            results = chunks.write(items, value, dropped, n_threads, objects)
+            again = []
+            with _memory_lock:
+                now = self._store._store_dict
+                for item, before, result in zip(items, stored, results or ()):
+                    key = item[0].path
+                    if not item[4] and now.get(key) is not before:
+                        again.append(item)
+                    elif result is False:
+                        now.pop(key, None)
+                    elif result is not None:
+                        now[key] = _buffer(result)
+            items = again
+
+
+def _bytes_of(stored: Any) -> Any:
+    if stored is None:
+        return None
+    if type(stored) is not cpu.Buffer:
+        raise Refusal("buffers of another kind")
+    return stored.as_numpy_array()
+
+
+def _buffer(result: Any) -> Any:
+    return cpu.Buffer.from_bytes(result)
+
+
+# ---------------------------------------------------------------------- other stores
+
+
+async def _fetch(items: list[Item], wanted: list[bool]) -> list[Any]:
+    """The objects of those chunks that are wanted, through their store."""
+
+    async def get(item: Item, is_wanted: bool) -> Any:
+        return await item[0].get(item[1].prototype) if is_wanted else None
+
+    return await concurrent_map(
+        list(zip(items, wanted)), get, config.get("async.concurrency")
+    )
+
+
+async def _store(items: list[Item], results: list[Any] | None) -> None:
+    async def put(item: Item, result: Any) -> None:
+        if result is False:
+            await item[0].delete()
+        elif result is not None:
+            await item[0].set(_buffer(result))
+
+    await concurrent_map(
+        list(zip(items, results or ())), put, config.get("async.concurrency")
+    )
+
+
+# The registry of zarr-python knows classes by module and name.
+ZelligeCodecPipeline.__module__ = "zellige"
