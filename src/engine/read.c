@@ -101,9 +101,19 @@ static zlg_status open_shared(task *t, zlgi_shared *shared, const zlgi_level_box
 
 /* ------------------------------------------------------------------ one object */
 
+/* For each request that wants something of the object; others may note the same. */
+static void note_missing(const task *t, uint8_t *missing)
+{
+    const zlgi_record *records = t->planned.records;
+    for (size_t i = 0; i < t->planned.n_records; i++)
+        __atomic_store_n(&missing[records ? records[i].request : 0], 1, __ATOMIC_RELAXED);
+}
+
 static zlg_status missing(task *t, const zlgi_uses *uses, zlg_error *err)
 {
     const zlg_call *call = t->worker->job->call;
+    if (call && call->missing)
+        note_missing(t, call->missing);
     if (call && call->missing_is_error)
         return zlgi_fail(err, ZLG_NOT_FOUND, "it is not stored");
     zlgi_unit_fill(t->worker, t->source, &t->source->fill, uses);
@@ -284,11 +294,18 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     return status;
 }
 
+static void clear_missing(const zlg_call *call, size_t n)
+{
+    if (call && call->missing)
+        memset(call->missing, 0, n);
+}
+
 zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                             const zlg_call *call, zlg_error *err)
 {
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
+    clear_missing(call, n);
     zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
     if (status == ZLG_OK)
         status = run_planned(&job, err);
@@ -359,6 +376,7 @@ zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *requ
     zlgi_arena_init(&job.plan.arena, engine->alloc); /* the plan may never be made */
     zlgi_buf views;
     zlgi_buf_init(&views, engine->alloc);
+    clear_missing(call, 1);
     zlg_status status = read_views(&job, request, out, &views, err);
     zlgi_job_reset(&job);
     zlgi_buf_reset(&views);
