@@ -5,7 +5,10 @@
 
 zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err)
 {
-    return zlgi_options_read(given, "ZLG_CALL_INIT", room, sizeof *room, err);
+    ZLGI_TRY(zlgi_options_read(given, "ZLG_CALL_INIT", room, sizeof *room, err));
+    if ((unsigned)room->inner_order > ZLG_COLEXICOGRAPHIC)
+        return zlgi_fail(err, ZLG_USAGE, "inner_order %d is none", (int)room->inner_order);
+    return ZLG_OK;
 }
 
 zlg_status zlg_selection_shape(const zlg_array *array, const zlg_selection *selection,

@@ -48,12 +48,13 @@ static zlg_status make_views(const zlg_write *write, zlgi_arena *arena, uint8_t 
 
 /* ------------------------------------------------------------------ writes */
 
-/* Where the fill value is undefined an absent chunk means nothing. */
+/* Where the fill value is undefined an absent chunk means nothing, unless the caller says
+ * what it does. */
 void zlgi_request_settle(zlgi_request *request, const zlg_array *array,
                          const zlg_call *call)
 {
     bool keeps = call->keep_empty == 0 ? array->keep_empty : call->keep_empty > 0;
-    request->keep_empty = keeps || array->meta.fill_is_undefined;
+    request->keep_empty = keeps || (array->meta.fill_is_undefined && !call->loose_fill);
     request->promise = call->promise ? call->promise : array->promise;
 }
 
@@ -65,7 +66,8 @@ static zlg_status make_request(const zlg_write *write, const zlg_call *call,
                           .selection = write->selection,
                           .memory = (uint8_t *)(uintptr_t)write->source.data,
                           .strides = write->source.strides,
-                          .swapped = write->source.swapped != 0};
+                          .swapped = write->source.swapped != 0,
+                          .replace = write->replace != 0};
     zlgi_request_settle(out, write->array, call);
     return write->source.offsets ? make_views(write, arena, &out->memory, err) : ZLG_OK;
 }

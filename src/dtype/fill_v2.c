@@ -66,11 +66,29 @@ static zlg_status parse_bool(const zlgi_json *json, uint8_t *element, zlg_error 
     return ZLG_OK;
 }
 
+static void set_nat(uint8_t *element)
+{
+    zlgi_number_set_bits(ZLG_INT64, (uint64_t)INT64_MIN, element);
+}
+
+/* An undefined fill value is zero, of times NaT. `element` is zero already. */
+static void set_undefined(const zlgi_dtype *dtype, uint8_t *element)
+{
+    if (zlgi_type_family(dtype->type) == ZLGI_TIMES)
+        set_nat(element);
+    for (int i = 0; i < dtype->n_fields; i++) {
+        const zlgi_field *field = &dtype->fields[i];
+        size_t n = field->dtype->n_bytes;
+        for (int64_t k = 0; k < field->n_items; k++)
+            set_undefined(field->dtype, element + field->offset + (size_t)k * n);
+    }
+}
+
 static zlg_status parse_time(const zlgi_json *json, uint8_t *element, zlg_error *err)
 {
     if (!zlgi_json_is(json, "NaT"))
         return parse_integer(ZLG_INT64, json, element, err);
-    zlgi_number_set_bits(ZLG_INT64, (uint64_t)INT64_MIN, element);
+    set_nat(element);
     return ZLG_OK;
 }
 
@@ -132,8 +150,10 @@ static zlg_status parse_any(zlgi_arena *arena, const zlgi_dtype *dtype,
     uint8_t *element = NULL;
     ZLGI_TRY(zlgi_fill_memory(arena, dtype->n_bytes, &element, err));
     *out = (zlgi_fill){.data = element, .n = dtype->n_bytes};
-    if (json->type == ZLGI_JSON_NULL)
+    if (json->type == ZLGI_JSON_NULL) {
+        set_undefined(dtype, element);
         return ZLG_OK;
+    }
     return parse_element(arena, dtype, json, element, err);
 }
 

@@ -121,6 +121,7 @@ typedef struct zlgi_request {
     /* Writes. */
     bool swapped;        /* numbers in memory are in the other byte order */
     bool keep_empty;     /* chunks of only the fill value are stored */
+    bool replace;        /* objects are made anew: nothing of what is stored stays */
     zlg_promise promise; /* not the default */
 } zlgi_request;
 

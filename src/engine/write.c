@@ -23,7 +23,7 @@ typedef struct object_writer {
     zlgi_shard_writer *shard; /* NULL: a unit */
     zlgi_buf *bufs, *old;     /* unit: three in a row; what is stored */
     zlgi_bytes part;          /* unit */
-    bool covered;
+    bool covered;             /* unit: nothing of what is stored stays */
     zlgi_empty empty;
     zlg_error *err;
 } object_writer;
@@ -119,7 +119,7 @@ static zlg_status transact(object_writer *writer, zlgi_change change)
 static zlg_status write_unit(object_writer *writer)
 {
     size_t i_use;
-    writer->covered = zlgi_written_covers(&writer->box, &i_use);
+    writer->covered = writer->box.replace || zlgi_written_covers(&writer->box, &i_use);
     if (writer->covered)
         ZLGI_TRY(zlgi_unit_encode(&writer->box, NULL, writer->bufs, &writer->part,
                                   &writer->empty));
@@ -201,6 +201,15 @@ static void reserve(zlgi_worker *worker, const zlgi_planned *planned)
     zlgi_worker_reserve(worker, n / (uint64_t)worker->job->n_blocks);
 }
 
+/* One of the writes that fall into an object is enough. */
+static bool is_replaced(const zlgi_plan *plan, const zlgi_planned *planned)
+{
+    bool replaced = !planned->records && plan->requests[0].replace;
+    for (size_t i = 0; planned->records && i < planned->n_records && !replaced; i++)
+        replaced = plan->requests[planned->records[i].request].replace;
+    return replaced;
+}
+
 static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_block)
 {
     zlgi_job *job = writer->worker->job;
@@ -210,6 +219,7 @@ static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_blo
                                  .level = source->level,
                                  .shape = writer->planned.shape,
                                  .keep_empty = writer->request->keep_empty,
+                                 .replace = is_replaced(&job->plan, &writer->planned),
                                  .uses = uses,
                                  .fill = &source->fill,
                                  .err = writer->err};

@@ -2,7 +2,7 @@
  * write.h: what the files of a write share. Private to the engine.
  *
  * An object is written in two steps. First, with no lock held, every chunk that is
- * covered by what is written is encoded. Then, in one transaction, chunks of which a part
+ * covered by what is written, or made anew, is encoded. Then, in one transaction, chunks of which a part
  * stays are decoded, changed and encoded, and the new object is put together: new chunks
  * from buffers, those that nobody touched as they were stored. When somebody else was
  * faster only the second step is done again.
@@ -19,6 +19,7 @@ typedef struct zlgi_written {
     const zlgi_level *level;
     const int64_t *shape; /* declared: it may reach beyond the array */
     bool keep_empty;      /* it is stored whatever it holds */
+    bool replace;         /* nothing of what is stored stays, whatever is covered */
     zlgi_uses *uses;      /* in coordinates of the box, in the order of the call */
     const zlgi_fill
         *fill; /* its value where nothing is stored. Codecs in front of a shard */
@@ -50,9 +51,10 @@ zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
                             zlgi_buf bufs[3], zlgi_bytes *out, zlgi_empty *empty);
 
 /* emptiness.c: n elements as the unit has them (swapped) are all the fill value, which is
- * swapped too; variable length: views. loose: zlg_call.loose_fill. */
+ * swapped too; variable length: views. loose: zlg_call.loose_fill, with room for two
+ * elements. */
 bool zlgi_is_empty(const zlgi_dtype *dtype, const uint8_t *elements, size_t n,
-                   const uint8_t *fill, const zlgi_swap *swap, bool loose);
+                   const uint8_t *fill, const zlgi_swap *swap, bool loose, uint8_t *room);
 
 /* ------------------------------------------------------------------ touched (touched.c)
  * Which uses fall into which inner chunk: a list of entries for each chunk, in the order
@@ -104,7 +106,7 @@ void zlgi_shard_writer_begin(zlgi_shard_writer *writer, const zlgi_written *box)
 void zlgi_shard_writer_end(zlgi_shard_writer *writer);
 /* Finds out what is touched. */
 zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer);
-/* Step one: block i of n of the covered inner chunks into buffers[i]. */
+/* Step one: block i of n of the inner chunks of which nothing stays into buffers[i]. */
 zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int n_blocks);
 /* True when something of what is stored may stay. */
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer);

@@ -1,7 +1,7 @@
 /*
  * write_shard.c: a shard from new inner chunks and from those that stay as they are stored.
- * Inner chunks lie in Morton order, whatever order they came in, so that the bytes depend
- * neither on threads nor on the past. A shard in a shard is the same again, one level down,
+ * Inner chunks lie in one order (zlg_call.inner_order), whatever order they came in, so that
+ * the bytes depend neither on threads nor on the past. A shard in a shard is the same again, one level down,
  * into a buffer.
  *
  * Implements the writing half of zarr-specs sharding-indexed §"Binary shard format".
@@ -71,6 +71,13 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer)
     return zlgi_touched_mark(&writer->map, box->err);
 }
 
+/* Through the inner chunks as they are stored. */
+static void start_order(const zlgi_shard_writer *writer, zlgi_order *out)
+{
+    zlgi_order_start(out, writer->box->worker->job->call->inner_order, writer->grid.rank,
+                     writer->facts->grid_shape);
+}
+
 /* ------------------------------------------------------------------ inner chunks */
 
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
@@ -117,6 +124,7 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
                        .level = level->inner,
                        .shape = level->sharding->chunk_shape,
                        .keep_empty = shard->keep_empty,
+                       .replace = shard->replace,
                        .uses = &writer->piece_uses,
                        .fill = level->fill.data ? &level->fill : &shard->source->fill,
                        .err = shard->err};
@@ -133,7 +141,7 @@ static zlg_status encode_if_covered(zlgi_shard_writer *writer, uint64_t i_chunk,
     size_t i_use;
     zlgi_slot *slot = &writer->slots[i_chunk];
     ZLGI_TRY(take_chunk(writer, i_chunk, &room));
-    if (zlgi_written_covers(&room.box, &i_use))
+    if (room.box.replace || zlgi_written_covers(&room.box, &i_use))
         return encode_chunk(writer, &room.box, NULL, i_buffer, slot);
     *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
     return ZLG_OK;
@@ -145,9 +153,9 @@ zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int
     uint64_t n = writer->facts->n_chunks, i_chunk;
     uint64_t low = zlgi_part(n, i_block, n_blocks);
     uint64_t high = zlgi_part(n, i_block + 1, n_blocks);
-    zlgi_morton order;
-    zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
-    for (uint64_t k = 0; k < high && zlgi_morton_next(&order, &i_chunk); k++) {
+    zlgi_order order;
+    start_order(writer, &order);
+    for (uint64_t k = 0; k < high && zlgi_order_next(&order, &i_chunk); k++) {
         if (k < low || !writer->map.touch[i_chunk].first)
             continue;
         ZLGI_TRY(zlgi_worker_check(worker));
@@ -211,7 +219,7 @@ static bool is_merged(const zlgi_slot *slot)
 
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
 {
-    for (uint64_t i = 0; i < writer->facts->n_chunks; i++)
+    for (uint64_t i = 0; i < writer->facts->n_chunks && !writer->box->replace; i++)
         if (!writer->map.touch[i].first || is_merged(&writer->slots[i]))
             return true;
     return false;
@@ -220,11 +228,11 @@ bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
 static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
 {
     uint64_t i_chunk;
-    zlgi_morton order;
+    zlgi_order order;
     writer->merged->n = 0;
     writer->buffers[ZLGI_MAX_BLOCKS] = writer->merged;
-    zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
-    while (zlgi_morton_next(&order, &i_chunk))
+    start_order(writer, &order);
+    while (zlgi_order_next(&order, &i_chunk))
         if (writer->map.touch[i_chunk].first && is_merged(&writer->slots[i_chunk]))
             ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk, merge(writer, i_chunk, old),
                                        writer->box->err));
@@ -268,13 +276,13 @@ static zlg_status list_parts(zlgi_shard_writer *writer, const stored_shard *old,
     bool index_first = box->level->sharding->index_at_start;
     uint64_t at = index_first ? writer->facts->n_bytes_index : 0, i_chunk;
     zlgi_bytes bytes = {.data = NULL};
-    zlgi_morton order;
+    zlgi_order order;
     writer->parts->n = 0;
     *out_any = false;
     if (index_first) /* known when all have their place */
         ZLGI_TRY(zlgi_buf_append(writer->parts, &bytes, sizeof bytes, box->err));
-    zlgi_morton_start(&order, writer->grid.rank, writer->facts->grid_shape);
-    while (zlgi_morton_next(&order, &i_chunk)) {
+    start_order(writer, &order);
+    while (zlgi_order_next(&order, &i_chunk)) {
         bool any = new_chunk(writer, old, i_chunk, &bytes);
         writer->index[2 * i_chunk] = any ? at : ZLGI_EMPTY;
         writer->index[2 * i_chunk + 1] = any ? bytes.n : ZLGI_EMPTY;

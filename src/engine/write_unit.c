@@ -141,6 +141,9 @@ static zlg_status encode(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
     return ZLG_OK;
 }
 
+/* Single elements that are wanted at a time: a fill value, and two that are compared. */
+enum { ELEMENTS = 3 };
+
 static zlgi_empty tell_empty(const unit *u, zlgi_bytes elements, uint8_t *room)
 {
     const zlgi_source *source = u->box->source;
@@ -152,7 +155,8 @@ static zlgi_empty tell_empty(const unit *u, zlgi_bytes elements, uint8_t *room)
         return ZLGI_FULL;
     for (int i = 0; i < 2 && (i == 0 || fills[1] != fills[0]); i++)
         if (zlgi_is_empty(source->dtype, elements.data, u->n_elements,
-                          fold_fill(u, fills[i], room), swap, call->loose_fill))
+                          fold_fill(u, fills[i], room), swap, call->loose_fill,
+                          room + source->item))
             return i == 0 ? ZLGI_EMPTY_ARRAY : ZLGI_EMPTY_BOX;
     return ZLGI_FULL;
 }
@@ -161,9 +165,11 @@ static zlg_status encode_unit(const unit *u, const zlgi_bytes *old, zlgi_buf buf
                               zlgi_buf spare[3], zlgi_bytes *out, zlgi_empty *empty)
 {
     const zlgi_written *box = u->box;
-    size_t item = box->source->item;
+    size_t item = box->source->item, n_bytes;
     zlgi_bytes elements;
-    ZLGI_TRY(zlgi_buf_reserve(&spare[2], item + 1, false, box->err));
+    if (!zlgi_mul_size(item + 1, ELEMENTS, &n_bytes))
+        return zlgi_no_memory(box->err, SIZE_MAX);
+    ZLGI_TRY(zlgi_buf_reserve(&spare[2], n_bytes, false, box->err));
     const uint8_t *fill = fold_fill(u, box->fill, spare[2].data);
     ZLGI_TRY(assemble(u, old, &bufs[0], spare, fill, &elements));
     for (size_t i = 0; i < box->uses->n; i++)
@@ -181,7 +187,7 @@ zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
     unit u;
     zlgi_scratch *scratch = box->worker->scratch;
     ZLGI_TRY(make_unit(&u, box));
-    zlgi_buf *spare = zlgi_scratch_push(scratch); /* two to decode, and one element */
+    zlgi_buf *spare = zlgi_scratch_push(scratch); /* two to decode, and single elements */
     zlgi_scratch_push(scratch);
     zlgi_scratch_push(scratch);
     zlg_status status = encode_unit(&u, old, bufs, spare, out, empty);

@@ -56,23 +56,25 @@ static inline void zlgi_grid_coordinates(const zlgi_grid *grid, uint64_t ordinal
 /* Regular axis; chunk > 0 (or 0 with length 0). */
 zlgi_grid_axis zlgi_grid_regular(int64_t length, int64_t chunk);
 
-/* ------------------------------------------------------------------ order (morton.c) */
+/* ------------------------------------------------------------------ order (order.c) */
 typedef struct zlgi_morton_bit {
     int axis;
     uint64_t weight, stride; /* of the coordinate, of the ordinal */
 } zlgi_morton_bit;
-/* Walks the cells of a box in Morton order. Fields are private. */
-typedef struct zlgi_morton {
+/* Walks the cells of a box in an order. Fields are private. */
+typedef struct zlgi_order {
+    zlg_inner_order kind;
     int rank, n_bits;
     bool is_empty, has_begun;
-    uint64_t shape[ZLG_MAX_RANK], at[ZLG_MAX_RANK];
+    uint64_t shape[ZLG_MAX_RANK], strides[ZLG_MAX_RANK], at[ZLG_MAX_RANK];
     uint64_t ordinal;
     zlgi_morton_bit bits[64 + ZLG_MAX_RANK];
-} zlgi_morton;
+} zlgi_order;
 /* The product of the shape is below 2^63. */
-void zlgi_morton_start(zlgi_morton *m, int rank, const int64_t *shape);
+void zlgi_order_start(zlgi_order *order, zlg_inner_order kind, int rank,
+                      const int64_t *shape);
 /* The C-order ordinal of the next cell; false after the last. */
-bool zlgi_morton_next(zlgi_morton *m, uint64_t *out);
+bool zlgi_order_next(zlgi_order *order, uint64_t *out);
 
 /* ------------------------------------------------------------------ keys (key.c) */
 typedef enum zlgi_key_style { ZLGI_KEY_DEFAULT, ZLGI_KEY_V2 } zlgi_key_style;

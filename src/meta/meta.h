@@ -18,7 +18,7 @@ typedef struct zlgi_array_meta {
     bool rectilinear;
     zlgi_key_encoding key_encoding;
     const zlgi_dtype *dtype;
-    bool fill_is_undefined; /* version 2, null: fill is zero then */
+    bool fill_is_undefined; /* version 2, null: fill is zero then, NaT of times */
     zlgi_fill fill;
     const zlgi_json *codecs;                   /* v3: the list */
     const zlgi_json *filters, *compressor;     /* v2: list / object, or NULL */

@@ -22,7 +22,10 @@ typedef struct twins {
 
 typedef struct source {
     pick pick;
+    bool replace;
     uint8_t *memory;
+    int rank;
+    int64_t shape[ZLG_MAX_RANK];
     ptrdiff_t strides[ZLG_MAX_RANK];
     zlg_source source;
 } source;
@@ -47,22 +50,20 @@ static void store_element(const model *m, const uint8_t *element, bool swapped,
         out[i] = element[swapped ? i / word * word + word - 1 - i % word : i];
 }
 
-/* Elements at random strides, some of them 0, and what they make of the model. */
-static void make_source(model *m, uint8_t *elements, source *s)
+/* Elements at random strides, some of them 0. */
+static void make_source(model *m, source *s)
 {
-    int rank;
-    int64_t shape[ZLG_MAX_RANK], k[ZLG_MAX_RANK] = {0};
     memset(s, 0, sizeof *s);
     pick_any(&s->pick, &m->random, m->rank, m->shape, 30, true);
-    MUST(zlg_selection_shape(m->array, &s->pick.selection, &rank, shape, err_));
+    MUST(zlg_selection_shape(m->array, &s->pick.selection, &s->rank, s->shape, err_));
     size_t size = m->item, first = 0;
-    for (int i = rank - 1; i >= 0; i--) {
+    for (int i = s->rank - 1; i >= 0; i--) {
         bool still = below(m, 8) == 0;
         s->strides[i] = still ? 0 : (ptrdiff_t)size;
         if (!still)
-            size *= (size_t)ZLGI_MAX(shape[i], 1);
-        if (below(m, 3) == 0 && shape[i] > 0) {
-            first += (size_t)(shape[i] - 1) * (size_t)s->strides[i];
+            size *= (size_t)ZLGI_MAX(s->shape[i], 1);
+        if (below(m, 3) == 0 && s->shape[i] > 0) {
+            first += (size_t)(s->shape[i] - 1) * (size_t)s->strides[i];
             s->strides[i] = -s->strides[i];
         }
     }
@@ -74,16 +75,48 @@ static void make_source(model *m, uint8_t *elements, source *s)
         random_element(m, kind, element);
         store_element(m, element, false, s->memory + at);
     }
-    for (size_t e = 0; e < s->pick.n; e++) {
-        const uint8_t *at = s->memory + first;
-        for (int i = 0; i < rank; i++)
-            at += k[i] * s->strides[i];
-        store_element(m, at, swapped, elements + (size_t)s->pick.element[e] * m->item);
-        for (int i = rank - 1; i >= 0 && ++k[i] == shape[i]; i--)
-            k[i] = 0;
-    }
+    s->replace = below(m, 4) == 0;
     s->source =
         (zlg_source){.data = s->memory + first, .strides = s->strides, .swapped = swapped};
+}
+
+/* The number of the object in which an element lies. */
+static int64_t object_of(const model *m, int64_t element)
+{
+    const int64_t *object = zlg_array_object_shape(m->array);
+    int64_t number = 0, scale = 1;
+    for (int i = m->rank - 1; i >= 0; i--) {
+        number += element % m->shape[i] / object[i] * scale;
+        scale *= zlg_array_grid_shape(m->array, i);
+        element /= m->shape[i];
+    }
+    return number;
+}
+
+/* Objects that a write makes anew hold zeros before anything is written. */
+static void apply_replace(const model *m, const source *s, uint8_t *elements)
+{
+    uint8_t *touched = calloc(m->n_elements, 1); /* by number of the object */
+    for (size_t e = 0; e < s->pick.n && s->replace; e++)
+        touched[object_of(m, s->pick.element[e])] = 1;
+    for (size_t i = 0; i < m->n_elements && s->replace; i++)
+        if (touched[object_of(m, (int64_t)i)])
+            memset(elements + i * m->item, 0, m->item);
+    free(touched);
+}
+
+static void apply_source(const model *m, const source *s, uint8_t *elements)
+{
+    int64_t k[ZLG_MAX_RANK] = {0};
+    for (size_t e = 0; e < s->pick.n; e++) {
+        const uint8_t *at = s->source.data;
+        for (int i = 0; i < s->rank; i++)
+            at += k[i] * s->strides[i];
+        store_element(m, at, s->source.swapped,
+                      elements + (size_t)s->pick.element[e] * m->item);
+        for (int i = s->rank - 1; i >= 0 && ++k[i] == s->shape[i]; i--)
+            k[i] = 0;
+    }
 }
 
 /* ------------------------------------------------------------------ stores */
@@ -147,13 +180,19 @@ static void write_step(twins *t, uint8_t *elements)
     size_t n = 1 + (size_t)(below(m, 3) == 0 ? below(m, MAX_WRITES) : 0);
     zlg_call call = ZLG_CALL_INIT;
     call.keep_empty = below(m, 4) == 0;
+    call.inner_order = (zlg_inner_order)below(m, 3);
     for (size_t i = 0; i < n; i++)
-        make_source(m, elements, &sources[i]);
+        make_source(m, &sources[i]);
+    for (size_t i = 0; i < n; i++)
+        apply_replace(m, &sources[i], elements);
+    for (size_t i = 0; i < n; i++)
+        apply_source(m, &sources[i], elements);
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < n; i++)
             writes[i] = (zlg_write){.array = t->models[k].array,
                                     .selection = &sources[i].pick.selection,
-                                    .source = sources[i].source};
+                                    .source = sources[i].source,
+                                    .replace = sources[i].replace};
         zlg_error err = {0};
         if (zlg_write_many(writes, n, &call, &err) != ZLG_OK)
             fail_msg("%s: %s", m->what, err.message);
