@@ -1,9 +1,14 @@
 /*
  * zellige_ext.h: stores, codecs, data types and chunk key encodings of your own.
  *
- * What is registered belongs to one context, which must have no arrays open yet. Functions
- * given here are called from any thread, several at once, unless something else is said.
- * They report failures by a status and, in `err`, a sentence of what was found and what was
+ * What is registered belongs to one context. It may be registered at any time, from any
+ * thread: arrays that are opened from then on know it, those that are open stay as they
+ * are. Of several with one name the last counts; names of the library's own are
+ * ZLG_EXISTS. What is pointed to is copied, but for self, which is handed through; `close`
+ * is given it when the last handle of the context goes, and not when registering failed.
+ *
+ * Functions given here are called from any thread, several at once. They report failures
+ * by a status and, in `err` (never NULL here), a sentence of what was found and what was
  * expected; the library puts array, chunk and codec in front of it.
  */
 #ifndef ZELLIGE_EXT_H
@@ -70,6 +75,83 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_open_ext(zlg_ctx *ctx,
                                                    const zlg_store_methods *methods,
                                                    void *self, const char *label,
                                                    zlg_store **out, zlg_error *err);
+
+/* ------------------------------------------------------------------ codecs
+ *
+ * A codec is one step of a chain that turns elements into stored bytes: array to array,
+ * then array to bytes once, then bytes to bytes. One of yours stands among the built-in
+ * ones wherever its kind may. A chunk or inner chunk always passes it whole.
+ *
+ * In documents of version 2 a codec array to array goes before all filters that work on
+ * bytes; it is given elements in native order there too.
+ */
+typedef enum zlg_codec_kind {
+    ZLG_BYTES_TO_BYTES = 1,
+    ZLG_ARRAY_TO_BYTES,
+    ZLG_ARRAY_TO_ARRAY
+} zlg_codec_kind;
+
+#define ZLG_SIZE_UNKNOWN SIZE_MAX
+
+/* What is to be encoded, or is to come out of decoding. Elements lie in C order, in native
+ * byte order and packed; they have a fixed size. */
+typedef struct zlg_chunk {
+    zlg_dtype dtype;      /* type 0: bytes of which nothing is known. Version 2 says what */
+                          /* the bytes hold as long as no codec before has changed it */
+    int swapped;          /* bytes: those numbers are in the other byte order */
+    int rank;             /* elements; bytes: 0 */
+    const int64_t *shape; /* NULL in parse and type, when it is not known yet */
+    size_t n_elements;
+    size_t n_bytes;       /* ZLG_SIZE_UNKNOWN: of decoded bytes it shows on the way */
+} zlg_chunk;
+
+/* Where a codec puts what it makes. Room for n_bytes in all: what was written so far is
+ * kept, but may have moved. More than the bytes that are known to come, or than a limit, is
+ * an error, to be passed on. done says how many bytes of it there are. */
+typedef struct zlg_output zlg_output;
+ZLG_API ZLG_MUST_USE zlg_status zlg_output_room(zlg_output *output, size_t n_bytes,
+                                                void **out, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_output_done(zlg_output *output, size_t n_bytes,
+                                                zlg_error *err);
+/* Or piece by piece, without the two above. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_output_append(zlg_output *output, const void *data,
+                                                  size_t n_bytes, zlg_error *err);
+
+typedef struct zlg_codec_methods {
+    size_t n_bytes_struct; /* sizeof(zlg_codec_methods) */
+    zlg_codec_kind kind;
+    const char *name; /* in documents of version 3; NULL: only "numcodecs.<id>" */
+    const char *id;   /* in documents of version 2; NULL: not in those */
+    /* What stands in one document becomes a state, which the others are given. The
+     * configuration is a JSON object, "{}" when there is none (version 2: all of the
+     * codec's object); `from` is what will be encoded. NULL: members are refused, and the
+     * state is self. */
+    zlg_status (*parse)(void *self, const char *configuration, int zarr_format,
+                        const zlg_chunk *from, void **out_state, zlg_error *err);
+    void (*free)(void *state); /* of what parse made, when the last handle goes; or NULL */
+    /* Array to array. The type of the encoded elements, a name or JSON in the words of
+     * version 3, and their rank, both set to those of `from`: NULL keeps them. The text is
+     * read at once. And their shape, likewise; rank lengths. */
+    zlg_status (*type)(void *state, const zlg_chunk *from, const char **data_type,
+                       int *rank, zlg_error *err);
+    zlg_status (*shape)(void *state, const zlg_chunk *from, int64_t *shape, zlg_error *err);
+    /* To bytes, when the size follows from what is encoded (from->n_bytes is known): how
+     * many. Stored bytes are then held against it. NULL: it does not follow. */
+    size_t (*encoded_bytes)(void *state, const zlg_chunk *from);
+    /* The encoded bytes of `from`. An array to array codec also encodes one element alone,
+     * the fill value, when an array is opened. NULL: it can only be read. */
+    zlg_status (*encode)(void *state, const zlg_chunk *from, zlg_bytes in,
+                         zlg_output *output, zlg_error *err);
+    /* Back to `from`, of which as many bytes must come as it says. `in` may be anything:
+     * ZLG_CORRUPT is what to say of it. */
+    zlg_status (*decode)(void *state, const zlg_chunk *from, zlg_bytes in,
+                         zlg_output *output, zlg_error *err);
+    void (*close)(void *self); /* or NULL */
+} zlg_codec_methods;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_register_codec(zlg_ctx *ctx,
+                                                       const zlg_codec_methods *methods,
+                                                       void *self, zlg_error *err);
 
 #ifdef __cplusplus
 }

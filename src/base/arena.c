@@ -11,6 +11,12 @@ struct zlgi_arena_block {
     size_t n_bytes;
 };
 
+struct zlgi_arena_deferred {
+    struct zlgi_arena_deferred *next;
+    void (*run)(void *what);
+    void *what;
+};
+
 void zlgi_arena_init(zlgi_arena *arena, const zlgi_alloc *alloc)
 {
     *arena = (zlgi_arena){.alloc = alloc};
@@ -19,6 +25,8 @@ void zlgi_arena_init(zlgi_arena *arena, const zlgi_alloc *alloc)
 void zlgi_arena_reset(zlgi_arena *arena)
 {
     struct zlgi_arena_block *block = arena->blocks;
+    for (struct zlgi_arena_deferred *d = arena->deferred; d != NULL; d = d->next)
+        d->run(d->what);
     while (block != NULL) {
         struct zlgi_arena_block *next = block->next;
         zlgi_free(arena->alloc, block, block->n_bytes);
@@ -80,4 +88,14 @@ char *zlgi_arena_text(zlgi_arena *arena, const char *data, size_t n)
         memcpy(text, data, n);
     text[n] = '\0';
     return text;
+}
+
+bool zlgi_arena_defer(zlgi_arena *arena, void (*run)(void *what), void *what)
+{
+    struct zlgi_arena_deferred *deferred = zlgi_arena_get(arena, sizeof *deferred);
+    if (deferred == NULL)
+        return false;
+    *deferred = (struct zlgi_arena_deferred){arena->deferred, run, what};
+    arena->deferred = deferred;
+    return true;
 }

@@ -38,6 +38,11 @@ zlg_status zlgi_fail(zlg_error *err, zlg_status status, const char *format, ...)
 zlg_status zlgi_within(zlg_error *err, zlg_status status, const char *format, ...)
     ZLGI_PRINTF(3, 4);
 zlg_status zlgi_no_memory(zlg_error *err, size_t n_bytes);
+/* What a function of the caller's returned, with what it wrote into `own`, goes to err.
+ * NOT_FOUND and EXISTS mean something to the library, and so become `instead`, as do
+ * numbers that are no status. */
+zlg_status zlgi_foreign(zlg_status status, zlg_status instead, zlg_error *own,
+                        zlg_error *err);
 
 /* ------------------------------------------------------------------ arithmetic
  * False on overflow; *out is untouched then. */
@@ -137,6 +142,7 @@ zlg_status zlgi_buf_take_text(zlgi_buf *buf, zlg_ctx *ctx, zlg_text *out, zlg_er
 typedef struct zlgi_arena {
     const zlgi_alloc *alloc;
     struct zlgi_arena_block *blocks;
+    struct zlgi_arena_deferred *deferred;
     uint8_t *next, *end;
     size_t n_bytes; /* allocated in all */
 } zlgi_arena;
@@ -144,6 +150,31 @@ void zlgi_arena_init(zlgi_arena *arena, const zlgi_alloc *alloc);
 void zlgi_arena_reset(zlgi_arena *arena);                             /* frees all */
 void *zlgi_arena_get(zlgi_arena *arena, size_t n_bytes);              /* NULL on failure */
 char *zlgi_arena_text(zlgi_arena *arena, const char *data, size_t n); /* adds a NUL */
+/* Runs run(what) when the arena is reset, the last one first: for what is in the arena, but
+ * holds something outside. False when memory is short. */
+bool zlgi_arena_defer(zlgi_arena *arena, void (*run)(void *what), void *what);
+
+/* ------------------------------------------------------------------ registry (registry.c)
+ *
+ * What a caller has made known to a context by its names: codecs, say. Things are added at
+ * any time, from any thread, and stay until the registry goes; of several with one name the
+ * last counts. Each is one block that begins with this.
+ */
+typedef struct zlgi_registered {
+    struct zlgi_registered *next;
+    const void *sort;      /* of what kind: an address of those who know it */
+    const char *name, *id; /* either may be NULL */
+    void (*destroy)(struct zlgi_registered *one, const zlgi_alloc *alloc);
+} zlgi_registered;
+typedef struct zlgi_registry {
+    const zlgi_alloc *alloc;
+    zlgi_registered *first; /* atomic */
+} zlgi_registry;
+void zlgi_registry_add(zlgi_registry *registry, zlgi_registered *one);
+/* By name or by id, the other one NULL. registry may be NULL. */
+zlgi_registered *zlgi_registry_find(const zlgi_registry *registry, const void *sort,
+                                    const char *name, const char *id);
+void zlgi_registry_reset(zlgi_registry *registry);
 
 /* ------------------------------------------------------------------ sorting
  *

@@ -127,3 +127,20 @@ zlg_status zlgi_no_memory(zlg_error *err, size_t n_bytes)
 {
     return zlgi_fail(err, ZLG_NO_MEMORY, "%zu bytes of memory could not be had", n_bytes);
 }
+
+zlg_status zlgi_foreign(zlg_status status, zlg_status instead, zlg_error *own,
+                        zlg_error *err)
+{
+    if (status == ZLG_OK)
+        return ZLG_OK;
+    if (status == ZLG_NOT_FOUND || status == ZLG_EXISTS ||
+        strcmp(zlg_status_name(status), "unknown") == 0)
+        status = instead;
+    own->status = status;
+    own->message[MESSAGE_BYTES - 1] = '\0';
+    if (own->message[0] == '\0')
+        zlgi_fail(own, status, "it failed and did not say why");
+    if (err != NULL)
+        *err = *own;
+    return status;
+}

@@ -19,6 +19,18 @@ static zlg_status unknown(const char *name, const char *library, zlg_error *err)
     return zlgi_fail(err, ZLG_UNSUPPORTED, "codec %s: not known", name);
 }
 
+/* Codecs that are built in, those of the caller, those whose library is missing. */
+static zlg_status find(const zlgi_codec_env *env, const char *name, const zlgi_codec **out,
+                       zlg_error *err)
+{
+    const char *library;
+    *out =
+        env->v2 ? zlgi_codec_find_v2(name, &library) : zlgi_codec_find_v3(name, &library);
+    if (!*out)
+        *out = zlgi_ext_codec_find(env->registry, name, env->v2);
+    return *out ? ZLG_OK : unknown(name, library, err);
+}
+
 /* Does the codec stand where it may? */
 static zlg_status check_place(const zlgi_codec *codec, const zlgi_edge_type *from, bool v2,
                               zlg_error *err)
@@ -143,12 +155,11 @@ zlg_status zlgi_chain_parse(const zlgi_codec_env *env, const zlgi_json *codecs,
         return zlgi_fail(err, ZLG_METADATA, "\"codecs\" is not a list");
     ZLGI_TRY(new_chain(env->arena, out, err));
     for (const zlgi_json *entry = codecs->items; entry; entry = entry->next) {
-        const char *name = NULL, *library;
+        const char *name = NULL;
         const zlgi_json *configuration;
+        const zlgi_codec *codec;
         ZLGI_TRY(read_definition(entry, &name, &configuration, err));
-        const zlgi_codec *codec = zlgi_codec_find_v3(name, &library);
-        if (!codec)
-            return unknown(name, library, err);
+        ZLGI_TRY(find(env, name, &codec, err));
         ZLGI_TRY(add(*out, codec, configuration, env, from, err));
     }
     return finish(*out, err);
@@ -163,22 +174,18 @@ typedef struct v2_list {
     const zlgi_codec *codec[ZLGI_CHAIN_STEPS];
 } v2_list;
 
-static zlg_status list_add(v2_list *list, const zlgi_json *entry, const char *what,
-                           zlg_error *err)
+static zlg_status list_add(const zlgi_codec_env *env, v2_list *list, const zlgi_json *entry,
+                           const char *what, zlg_error *err)
 {
     const zlgi_json *id =
         entry->type == ZLGI_JSON_OBJECT ? zlgi_json_get(entry, "id") : NULL;
-    const char *library;
     if (!id || id->type != ZLGI_JSON_STRING)
         return zlgi_fail(err, ZLG_METADATA, "%s is not an object with an \"id\"", what);
     if (list->n == ZLGI_CHAIN_STEPS)
         return zlgi_fail(err, ZLG_LIMIT, "a chain of more than %d codecs",
                          ZLGI_CHAIN_STEPS);
-    const zlgi_codec *codec = zlgi_codec_find_v2(id->text, &library);
-    if (!codec)
-        return unknown(id->text, library, err);
-    list->configuration[list->n] = entry;
-    list->codec[list->n++] = codec;
+    ZLGI_TRY(find(env, id->text, &list->codec[list->n], err));
+    list->configuration[list->n++] = entry;
     return ZLG_OK;
 }
 
@@ -187,18 +194,23 @@ static bool is_absent(const zlgi_json *value)
     return !value || value->type == ZLGI_JSON_NULL;
 }
 
-static zlg_status read_list(const zlgi_json *filters, const zlgi_json *compressor,
-                            v2_list *out, zlg_error *err)
+static zlg_status read_list(const zlgi_codec_env *env, const zlgi_json *filters,
+                            const zlgi_json *compressor, v2_list *out, zlg_error *err)
 {
     out->n = 0;
     if (!is_absent(filters)) {
         if (filters->type != ZLGI_JSON_ARRAY)
             return zlgi_fail(err, ZLG_METADATA, "\"filters\" is not a list");
         for (const zlgi_json *entry = filters->items; entry; entry = entry->next)
-            ZLGI_TRY(list_add(out, entry, "a filter", err));
+            ZLGI_TRY(list_add(env, out, entry, "a filter", err));
     }
     return is_absent(compressor) ? ZLG_OK
-                                 : list_add(out, compressor, "\"compressor\"", err);
+                                 : list_add(env, out, compressor, "\"compressor\"", err);
+}
+
+static bool needs_elements(const zlgi_codec *codec)
+{
+    return codec->kind == ZLGI_ARRAY_TO_ARRAY && !(codec->flags & ZLGI_CODEC_ON_BYTES);
 }
 
 /* True when one of the list turns elements into bytes, with nothing before it that needs
@@ -225,16 +237,19 @@ zlg_status zlgi_chain_parse_v2(const zlgi_codec_env *env, const zlgi_json *filte
                                const zlgi_edge_type *from, zlgi_chain **out, zlg_error *err)
 {
     v2_list list;
-    ZLGI_TRY(read_list(filters, compressor, &list, err));
+    ZLGI_TRY(read_list(env, filters, compressor, &list, err));
     ZLGI_TRY(new_chain(env->arena, out, err));
     if (order_f && from->rank > 1)
         ZLGI_TRY(add_reversal(*out, env, from, err));
+    int n = 0; /* those that do not work on bytes come before there are some */
+    for (; n < list.n && needs_elements(list.codec[n]); n++)
+        ZLGI_TRY(add(*out, list.codec[n], list.configuration[n], env, from, err));
     if (!takes_elements(&list)) {
         if (zlgi_dtype_is_varlen(from->dtype))
             return zlgi_fail(err, ZLG_METADATA, "objects need an object codec as a filter");
         ZLGI_TRY(add(*out, &zlgi_codec_bytes, NULL, env, from, err));
     }
-    for (int i = 0; i < list.n; i++)
+    for (int i = n; i < list.n; i++)
         ZLGI_TRY(add(*out, list.codec[i], list.configuration[i], env, from, err));
     return finish(*out, err);
 }

@@ -23,6 +23,7 @@
 #include "base/base.h"
 #include "dtype/dtype.h"
 #include "grid/grid.h"
+#include "zellige_ext.h"
 
 typedef struct zlgi_codec zlgi_codec;
 typedef struct zlgi_chain zlgi_chain;
@@ -79,10 +80,11 @@ typedef struct zlgi_step {
 typedef struct zlgi_codec_env {
     zlgi_arena *arena;
     const zlg_limits *limits;
-    bool v2;        /* version 2 document: numcodecs configuration */
-    int depth;      /* sharding levels above this chain */
-    bool writing;   /* strict: made for a new array */
-    bool no_endian; /* `bytes` may leave endian out; it means little then */
+    const zlgi_registry *registry; /* codecs of the caller's; or NULL */
+    bool v2;                       /* version 2 document: numcodecs configuration */
+    int depth;                     /* sharding levels above this chain */
+    bool writing;                  /* strict: made for a new array */
+    bool no_endian;                /* `bytes` may leave endian out; it means little then */
 } zlgi_codec_env;
 
 /* Where a decoder puts its result. */
@@ -152,7 +154,13 @@ struct zlgi_codec {
  * *out_missing names the library when the codec is known but not built in. */
 const zlgi_codec *zlgi_codec_find_v3(const char *name, const char **out_missing);
 const zlgi_codec *zlgi_codec_find_v2(const char *id, const char **out_missing);
-/* All of them, for documentation and tests. */
+/* The same among those that a caller has registered, and no library is missing. */
+const zlgi_codec *zlgi_ext_codec_find(const zlgi_registry *registry, const char *name,
+                                      bool v2);
+zlg_status zlgi_ext_codec_register(zlgi_registry *registry,
+                                   const zlg_codec_methods *methods, void *self,
+                                   zlg_error *err);
+/* All that are built in, for documentation and tests. */
 const zlgi_codec *zlgi_codec_at(int i); /* NULL past the last */
 
 /* ------------------------------------------------------------------ chains (chain.c) */

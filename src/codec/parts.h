@@ -19,6 +19,9 @@ typedef struct zlgi_bytes_config {
 extern const zlgi_codec zlgi_codec_bytes;
 extern const zlgi_codec zlgi_codec_transpose;
 
+/* "x" of "numcodecs.x", which is how version 3 documents name numcodecs; else NULL. */
+const char *zlgi_numcodecs_id(const char *name);
+
 /* ------------------------------------------------------------------ boxes (box.c) */
 /* Bytes per axis of a box in C order. */
 void zlgi_box_strides(int rank, const int64_t *shape, size_t item, ptrdiff_t *out);

@@ -2,7 +2,7 @@
  * The list of codecs: one line each. A codec whose library was left out of the build is
  * known by its names all the same, so that the error can say what is missing.
  */
-#include "codec/codec.h"
+#include "codec/parts.h"
 
 #if ZELLIGE_HAVE_BLOSC
 #define IF_BLOSC(built, missing) built
@@ -87,8 +87,7 @@ static bool equal(const char *a, const char *b)
     return a && strcmp(a, b) == 0;
 }
 
-/* "x" of "numcodecs.x", which is how version 3 documents name numcodecs; else NULL. */
-static const char *numcodecs_id(const char *name)
+const char *zlgi_numcodecs_id(const char *name)
 {
     static const char prefix[] = "numcodecs.";
     const size_t n = sizeof prefix - 1;
@@ -109,7 +108,7 @@ const zlgi_codec *zlgi_codec_find_v2(const char *id, const char **out_missing)
 
 const zlgi_codec *zlgi_codec_find_v3(const char *name, const char **out_missing)
 {
-    const char *id = numcodecs_id(name);
+    const char *id = zlgi_numcodecs_id(name);
     if (id)
         return zlgi_codec_find_v2(id, out_missing);
     *out_missing = NULL;

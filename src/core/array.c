@@ -70,6 +70,7 @@ static zlg_status parse_chain(zlg_array *array, bool writing, zlgi_chain **out,
     const zlgi_array_meta *meta = &array->meta;
     zlgi_codec_env env = {.arena = &array->parsed->arena,
                           .limits = array->store->limits,
+                          .registry = &array->store->ctx->registry,
                           .v2 = meta->zarr_format == 2,
                           .writing = writing};
     zlgi_edge_type from = {.dtype = meta->dtype, .rank = meta->rank, .fill = meta->fill};

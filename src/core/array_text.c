@@ -4,19 +4,9 @@
  */
 #include "core/core.h"
 
-static zlg_dtype public_dtype(const zlgi_dtype *dtype)
-{
-    return (zlg_dtype){.type = dtype->type,
-                       .part = dtype->part,
-                       .n_bytes = dtype->n_bytes,
-                       .unit = dtype->unit,
-                       .scale = dtype->scale,
-                       .n_fields = dtype->n_fields};
-}
-
 zlg_dtype zlg_array_dtype(const zlg_array *array)
 {
-    return public_dtype(array->meta.dtype);
+    return zlgi_dtype_public(array->meta.dtype);
 }
 
 zlg_status zlg_array_field(const zlg_array *array, const int *path, int n_path,
@@ -35,7 +25,7 @@ zlg_status zlg_array_field(const zlg_array *array, const int *path, int n_path,
         return zlgi_fail(err, ZLG_USAGE, "an empty path of fields");
     *out = (zlg_field){.name = field->name,
                        .offset = field->offset,
-                       .dtype = public_dtype(dtype),
+                       .dtype = zlgi_dtype_public(dtype),
                        .rank = field->rank};
     memcpy(out->shape, field->shape, sizeof out->shape);
     return ZLG_OK;

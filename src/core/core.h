@@ -61,6 +61,7 @@ struct zlg_ctx {
     uint64_t next_store_id; /* atomic */
     zlgi_engine engine;
     zlgi_turns turns;
+    zlgi_registry registry; /* codecs and more that the caller has made known */
 };
 
 void zlgi_ctx_ref(zlg_ctx *ctx);

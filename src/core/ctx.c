@@ -72,6 +72,7 @@ static void free_ctx(zlg_ctx *ctx)
     zlgi_cache_free(engine->index_cache);
     zlgi_cache_free(engine->chunk_cache);
     zlgi_turns_reset(&ctx->turns);
+    zlgi_registry_reset(&ctx->registry);
     zlgi_free(&alloc, ctx, sizeof *ctx);
 }
 
@@ -86,6 +87,7 @@ zlg_status zlg_ctx_new(const zlg_ctx_options *given, zlg_ctx **out, zlg_error *e
     if (!ctx)
         return zlgi_no_memory(err, sizeof *ctx);
     ctx->alloc = alloc;
+    ctx->registry.alloc = &ctx->alloc;
     ctx->n_refs = 1;
     zlg_status status = fill_ctx(ctx, &options, err);
     if (status != ZLG_OK)

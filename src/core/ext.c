@@ -15,3 +15,12 @@ zlg_status zlg_store_open_ext(zlg_ctx *ctx, const zlg_store_methods *given, void
     zlgi_store_adopt(ctx, *out);
     return ZLG_OK;
 }
+
+zlg_status zlg_ctx_register_codec(zlg_ctx *ctx, const zlg_codec_methods *given, void *self,
+                                  zlg_error *err)
+{
+    zlg_codec_methods methods;
+    ZLGI_TRY(zlgi_options_read(given, "sizeof(zlg_codec_methods)", &methods, sizeof methods,
+                               err));
+    return zlgi_ext_codec_register(&ctx->registry, &methods, self, err);
+}

@@ -50,6 +50,16 @@ static inline size_t zlgi_dtype_slot(const zlgi_dtype *dtype)
 {
     return zlgi_dtype_is_varlen(dtype) ? sizeof(zlgi_view) : dtype->n_bytes;
 }
+/* What callers are told of a type. */
+static inline zlg_dtype zlgi_dtype_public(const zlgi_dtype *dtype)
+{
+    return (zlg_dtype){.type = dtype->type,
+                       .part = dtype->part,
+                       .n_bytes = dtype->n_bytes,
+                       .unit = dtype->unit,
+                       .scale = dtype->scale,
+                       .n_fields = dtype->n_fields};
+}
 /* Size of a part of a numeric type: 1, 2, 4, 8. 0 if it has none of fixed meaning. */
 size_t zlgi_type_bytes(zlg_type type);
 const char *zlgi_type_name(zlg_type type); /* "int32", "complex", ... for messages */

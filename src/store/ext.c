@@ -20,30 +20,15 @@ typedef struct ext {
 
 /* ------------------------------------------------------------------ failures */
 
-/*
- * What a method returned, with what it wrote into `own`. NOT_FOUND and EXISTS mean
- * something only where they are `expected`: anywhere else they would make data missing that
- * may be there.
- */
-static zlg_status settle(zlg_status status, zlg_status expected, zlg_error *own,
-                         zlg_error *err)
+/* EXISTS where it is an answer: the condition of a change did not hold. */
+static zlg_status settle_change(zlg_status status, zlg_condition condition, zlg_error *own,
+                                zlg_error *err)
 {
-    if (status == ZLG_OK)
-        return ZLG_OK;
-    if (status == expected && status == ZLG_NOT_FOUND)
-        return zlgi_store_absent(err);
-    bool is_unknown = strcmp(zlg_status_name(status), "unknown") == 0;
-    bool misleads = status == ZLG_NOT_FOUND || status == ZLG_EXISTS;
-    if (is_unknown || (misleads && status != expected))
-        status = ZLG_IO;
-    if (own->message[0] == '\0')
-        zlgi_fail(own, status, "%s",
-                  status == ZLG_EXISTS ? "the object was changed by another one"
-                                       : "it failed and did not say why");
-    own->status = status;
-    if (err != NULL)
-        *err = *own;
-    return status;
+    if (status == ZLG_EXISTS && condition != ZLG_ALWAYS)
+        return zlgi_fail(err, ZLG_EXISTS, "%s",
+                         own->message[0] != '\0' ? own->message
+                                                 : "it was changed by another one");
+    return zlgi_foreign(status, ZLG_IO, own, err);
 }
 
 static zlg_status is_read_only(zlg_error *err)
@@ -87,7 +72,9 @@ static zlg_status ext_open(zlg_store *store, const char *key, unsigned flags,
     zlg_error own = {0};
     ZLGI_TRY(zlgi_key_check(key, err));
     zlg_status status = e->methods.open(e->self, key, &object, &own);
-    ZLGI_TRY(settle(status, ZLG_NOT_FOUND, &own, err));
+    if (status == ZLG_NOT_FOUND)
+        return zlgi_store_absent(err);
+    ZLGI_TRY(zlgi_foreign(status, ZLG_IO, &own, err));
     *out = object_in(&object);
     return ZLG_OK;
 }
@@ -112,7 +99,7 @@ static zlg_status ext_read(zlg_store *store, zlgi_object *object, uint64_t offse
     zlg_object theirs = object_out(object);
     zlg_status status =
         e->methods.read(e->self, &theirs, offset, n_wanted, destination, out_n, &own);
-    ZLGI_TRY(settle(status, ZLG_OK, &own, err));
+    ZLGI_TRY(zlgi_foreign(status, ZLG_IO, &own, err));
     if (*out_n > n_wanted)
         return zlgi_fail(err, ZLG_IO, "%zu bytes read, %zu asked for", *out_n, n_wanted);
     return ZLG_OK;
@@ -169,7 +156,7 @@ static zlg_status put_parts(ext *e, const char *key, const zlgi_txn *txn,
         e->methods.put(e->self, key, theirs, n_parts, condition, seen, txn->promise, &own);
     if (n_block > 0)
         zlgi_free(e->base.alloc, theirs, n_block);
-    return settle(status, condition == ZLG_ALWAYS ? ZLG_OK : ZLG_EXISTS, &own, err);
+    return settle_change(status, condition, &own, err);
 }
 
 static zlg_status ext_commit(zlg_store *store, const char *key, zlgi_txn *txn,
@@ -192,7 +179,7 @@ static zlg_status ext_commit(zlg_store *store, const char *key, zlgi_txn *txn,
         zlg_error own = {0};
         zlg_status theirs =
             e->methods.remove(e->self, key, condition, seen, txn->promise, &own);
-        status = settle(theirs, seen != NULL ? ZLG_EXISTS : ZLG_OK, &own, err);
+        status = settle_change(theirs, condition, &own, err);
     }
     txn->again = status == ZLG_EXISTS && txn->change == ZLGI_UPDATE;
     return status;
@@ -256,8 +243,8 @@ static zlg_status ext_list(zlg_store *store, const char *prefix, bool delimited,
     if (prefix[0] != '\0')
         ZLGI_TRY(zlgi_key_check(prefix, err));
     zlg_status status = e->methods.list(e->self, prefix, delimited, pass_name, &l, &own);
-    return l.status != ZLG_OK ? settle(l.status, ZLG_OK, &stopped, err)
-                              : settle(status, ZLG_OK, &own, err);
+    return l.status != ZLG_OK ? zlgi_foreign(l.status, ZLG_IO, &stopped, err)
+                              : zlgi_foreign(status, ZLG_IO, &own, err);
 }
 
 /* ------------------------------------------------------------------ prefixes */
@@ -281,7 +268,7 @@ static zlg_status remove_key(ext *e, const char *key, zlg_error *err)
     zlg_error own = {0};
     zlg_status status =
         e->methods.remove(e->self, key, ZLG_ALWAYS, NULL, ZLG_VISIBLE, &own);
-    return settle(status, ZLG_OK, &own, err);
+    return zlgi_foreign(status, ZLG_IO, &own, err);
 }
 
 /* All names first: a store need not bear being changed while it is listed. */
