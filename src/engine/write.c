@@ -238,9 +238,13 @@ static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
     if (zlgi_worker_check(worker) != ZLG_OK ||
         !zlgi_worker_wants(worker, (uint64_t)i_block))
         return;
-    memset(&writer, 0, sizeof writer);
+    /* Not all of it: a key has much room, and objects may be small. */
     writer.worker = worker;
     writer.err = &worker->error;
+    writer.shard = NULL;
+    writer.part = (zlgi_bytes){.data = NULL};
+    writer.covered = false;
+    writer.empty = ZLGI_FULL;
     zlgi_plan_object(&worker->job->plan, object, &writer.planned);
     const zlgi_record *record = writer.planned.records;
     writer.request = &worker->job->plan.requests[record ? record->request : 0];

@@ -11,8 +11,7 @@
 void zlgi_shard_writer_begin(zlgi_shard_writer *writer, const zlgi_written *box)
 {
     zlgi_scratch *scratch = box->worker->scratch;
-    memset(writer, 0, sizeof *writer);
-    writer->box = box;
+    writer->box = box; /* what start sets, it leaves: there is one for each shard */
     writer->map.entries = zlgi_scratch_push(scratch);
     writer->map.work = zlgi_scratch_push(scratch);
     writer->ids = zlgi_scratch_push(scratch);

@@ -7,27 +7,40 @@
  */
 #include "grid/grid.h"
 
+/* From bit to bit, until no axis has it. */
+static void set_bits(zlgi_order *order)
+{
+    int n_before = -1;
+    for (int bit = 0; order->n_bits > n_before; bit++) {
+        n_before = order->n_bits;
+        for (int i = 0; i < order->rank; i++)
+            if (order->shape[i] > 1 && (order->shape[i] - 1) >> bit != 0)
+                order->bits[order->n_bits++] =
+                    (zlgi_morton_bit){.axis = i,
+                                      .weight = UINT64_C(1) << bit,
+                                      .stride = order->strides[i] << bit};
+    }
+}
+
+/* The bits are many, and most shards have few inner chunks: only what is used is set. */
 void zlgi_order_start(zlgi_order *order, zlg_inner_order kind, int rank,
                       const int64_t *shape)
 {
     uint64_t stride = 1;
-    memset(order, 0, sizeof *order);
     order->kind = kind;
     order->rank = rank;
+    order->n_bits = 0;
+    order->is_empty = order->has_begun = false;
+    order->ordinal = 0;
     for (int i = rank - 1; i >= 0; i--) {
+        order->at[i] = 0;
         order->shape[i] = (uint64_t)shape[i];
         order->is_empty = order->is_empty || shape[i] == 0;
         order->strides[i] = stride;
         stride *= order->shape[i];
     }
-    for (int bit = 0; bit < 63 && kind == ZLG_MORTON; bit++)
-        for (int i = 0; i < rank; i++) {
-            if (order->shape[i] < 2 || (order->shape[i] - 1) >> bit == 0)
-                continue;
-            order->bits[order->n_bits].axis = i;
-            order->bits[order->n_bits].weight = UINT64_C(1) << bit;
-            order->bits[order->n_bits++].stride = order->strides[i] << bit;
-        }
+    if (kind == ZLG_MORTON && !order->is_empty)
+        set_bits(order);
 }
 
 /* ------------------------------------------------------------------ Morton */
