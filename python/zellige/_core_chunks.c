@@ -249,6 +249,10 @@ static bool place_item(core_chunks *chunks, const core_batch *batch, PyObject *p
     ptrdiff_t *strides = chunks->strides + i_item * chunks->rank;
     bool is_points = chunk->selection.kind == ZLG_POINTS;
     chunk->strides = strides;
+    if (chunks->handle->is_varlen) { /* texts have places of their own kind */
+        chunk->strides = NULL;
+        return true;
+    }
     if (batch->places != Py_None) {
         PyObject *address = PyList_GetItem(batch->places, i_item);
         chunk->data = address != NULL ? PyLong_AsVoidPtr(address) : NULL;
@@ -376,7 +380,7 @@ static bool take_item(core_chunks *chunks, const core_batch *batch, Py_ssize_t i
         if (at.edge[k] != known->shape[k])
             return refuse(chunks, "chunks of another shape");
     bool is_dropped[ZLG_MAX_RANK] = {false};
-    chunks->items[i].replaces = is_complete != 0;
+    chunks->items[i].replaces = is_complete && batch->may_replace;
     if (!take_selection(chunks, selection, &at, i, is_dropped))
         return false;
     for (Py_ssize_t k = 0; k < PyTuple_Size(batch->dropped); k++) {

@@ -39,6 +39,7 @@ typedef struct core_batch {
     PyObject *check;     /* check(spec) is true when the spec is one for this array */
     PyObject *dropped;   /* axes that the memory lacks although lists pick from them */
     PyObject *places;    /* None, or the address of each item's own memory, packed */
+    bool may_replace;    /* of complete items nothing that is stored stays */
     char *data;          /* the memory of all */
     int rank;            /* its axes; -1: one element for all */
     Py_ssize_t shape[CORE_MAX_RESULT_RANK], strides[CORE_MAX_RESULT_RANK];

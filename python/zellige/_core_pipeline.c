@@ -7,7 +7,7 @@
 
 /* How a batch is written. */
 typedef struct write_ways {
-    int keep_empty, inner_order;
+    int may_replace, keep_empty, inner_order;
 } write_ways;
 
 /* The arguments that both directions share. */
@@ -102,10 +102,11 @@ static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
     core_batch *batch = &j->batch;
     write_ways none, *to = how != NULL ? how : &none;
     return PyArg_ParseTuple(
-        args, how != NULL ? "O!O!OOOO!OOiOpi" : "O!O!OOOO!OOiO", type, &j->array,
+        args, how != NULL ? "O!O!OOOO!OOiOppi" : "O!O!OOOO!OOiO", type, &j->array,
         &PyList_Type, &batch->items, &batch->path_type, &batch->store, &batch->check,
         &PyTuple_Type, &batch->dropped, &j->memory, &batch->places, &j->n_threads,
-        &j->objects, &to->keep_empty, &to->inner_order);
+        &j->objects, &to->may_replace, &to->keep_empty,
+        &to->inner_order);
 }
 
 /* ---------------------------------------------------------------------- reading */
@@ -268,7 +269,7 @@ static bool run_write(job *j, core_call *call)
 }
 
 /* write_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
- * objects, keep_empty, inner_order): for each chunk its new bytes, False when it
+ * objects, may_replace, keep_empty, inner_order): for each chunk its new bytes, False when it
  * is removed, None when it is left (all None where objects are those of the store), or the
  * reason why it was not done. */
 PyObject *core_write_chunks(PyObject *module, PyObject *args)
@@ -279,6 +280,7 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
     PyObject *result = NULL;
     if (!core_call_make(&call, NULL) || !parse(&j, module, args, &how))
         return NULL;
+    j.batch.may_replace = how.may_replace != 0;
     call.call.n_threads = j.n_threads;
     call.call.keep_empty = how.keep_empty ? 1 : -1;
     call.call.inner_order = (zlg_inner_order)how.inner_order;

@@ -25,7 +25,7 @@ from .array import Array
 from .errors import NotFoundError, ZelligeError
 from .store import LocalStore, MemoryStore, Store
 
-__all__ = ["Chunks", "Refusal", "Statuses"]
+__all__ = ["Chunks", "Item", "Refusal", "covers"]
 
 #: One of a batch: byte getter, spec, selection of the chunk, place in memory, is complete.
 Item = tuple[Any, Any, Any, Any, bool]
@@ -170,6 +170,18 @@ def _shape_of(selection: Any, shape: Sequence[int]) -> tuple[int, ...]:
     )
 
 
+def _same(dtype: np.dtype[Any], native: np.dtype[Any]) -> bool:
+    # Times without a unit are equal in both byte orders.
+    return dtype == native and dtype.isnative
+
+
+def _as_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Times as integers: NumPy does not swap the bytes of those without a unit."""
+    if array.dtype.kind not in "mM":
+        return array
+    return array.view(array.dtype.str[0] + "i8")
+
+
 def _memory(array: npt.NDArray[Any]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
     return array.__array_interface__["data"][0], array.shape, array.strides
 
@@ -189,11 +201,21 @@ def _addresses(arrays: list[npt.NDArray[Any]]) -> list[int]:
     return [array.__array_interface__["data"][0] for array in arrays]
 
 
+def covers(item: Item) -> bool:
+    """All of the chunk is selected, also what lies outside of the array."""
+    selection = item[2] if isinstance(item[2], tuple) else (item[2],)
+    return item[4] and all(
+        isinstance(part, slice) and len(range(*part.indices(length))) == length
+        for part, length in zip(selection, item[1].shape)
+    )
+
+
 def _scatter(
     target: npt.NDArray[Any], items: list[Item], arrays: list[npt.NDArray[Any]]
 ) -> None:
     """Puts what was read of each chunk in its place."""
     places = [item[3] for item in items]
+    target, arrays = _as_numbers(target), [_as_numbers(array) for array in arrays]
     if len(places) > 1 and all(
         isinstance(p, np.ndarray) and p.ndim == 1 and p.dtype != np.bool_ for p in places
     ):
@@ -209,20 +231,24 @@ def _scatter(
 class Chunks:
     """The chunks of an array of zarr-python. Raises `Refusal` where it cannot be made.
 
-    `key` is the key of any of its chunks: it tells the path of the array. May be used from
-    many threads at once.
+    `key` is the key of any of its chunks: it tells the path of the array. `keeps_parts`: a
+    write that covers the part of a chunk inside the array keeps what lies outside, as
+    zarr-python has it with shards. May be used from many threads at once.
     """
 
-    def __init__(self, metadata: Any, store: Any, key: str, *, create: bool) -> None:
+    def __init__(
+        self, metadata: Any, store: Any, key: str, *, keeps_parts: bool, create: bool
+    ) -> None:
         _check_codecs(metadata)
         self._zarr_store = store
         self._store = _engine_store(store, create)
+        self._keeps_parts = keeps_parts
         self.inner_order = _inner_order(metadata)
         try:
             self._document = _document(metadata)
             self._path = _prefix(self._document, key)
             self._open()
-        except (ZelligeError, KeyError) as error:
+        except (ZelligeError, KeyError, TypeError, ValueError) as error:
             raise Refusal(str(error), True) from error
         self._set_kind(metadata)
 
@@ -287,7 +313,7 @@ class Chunks:
                 shape = _shape_of(item[3], target.shape)
                 target[item[3]] = array.reshape(shape) if shape else array[0]
             return statuses
-        if target.dtype == self._dtype:
+        if _same(target.dtype, self._dtype):
             result = call(_memory(target), None)
             if result != _core.SCATTERED:
                 return _checked(result)[0]
@@ -326,6 +352,7 @@ class Chunks:
                 places,
                 n_threads,
                 objects,
+                not self._keeps_parts,
                 keep_empty,
                 self.inner_order,
             )
@@ -333,10 +360,11 @@ class Chunks:
         if self._is_text:
             texts = [self._texts(item, source) for item in items]
             return _checked(call(None, texts))
-        if source.dtype != self._dtype:
+        if not _same(source.dtype, self._dtype):
             if source.dtype.newbyteorder("=") != self._dtype:
                 raise Refusal("fields of records")
-            source = source.astype(self._dtype)
+            numbers = _as_numbers(source)
+            source = numbers.astype(numbers.dtype.newbyteorder("=")).view(self._dtype)
         if source.shape == ():
             return _checked(call((_memory(source)[0], None, None), None))
         result = call(_memory(source), None)

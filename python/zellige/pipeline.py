@@ -26,7 +26,7 @@ from zarr.core.common import concurrent_map
 from zarr.core.config import config
 from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
-from .chunks import Chunks, Item, Refusal
+from .chunks import Chunks, Item, Refusal, covers
 from .errors import UnsupportedError, ZelligeError
 
 __all__ = ["FallbackError", "ZelligeCodecPipeline", "pipeline_stats"]
@@ -179,7 +179,13 @@ class ZelligeCodecPipeline(CodecPipeline):
                 raise self._refusal
             key = getattr(items[0][0], "path", "")
             try:
-                self._chunks = Chunks(self._metadata, self._store, key, create=create)
+                self._chunks = Chunks(
+                    self._metadata,
+                    self._store,
+                    key,
+                    keeps_parts=self.supports_partial_encode,
+                    create=create,
+                )
             except Refusal as refusal:
                 self._refusal = refusal if refusal.lasting else None
                 raise
@@ -251,7 +257,8 @@ class ZelligeCodecPipeline(CodecPipeline):
             await _in_thread(self._write_memory, items, value, dropped, n_threads)
             return
         chunks = self._native(items, True)
-        objects = await _fetch(items, [not item[4] for item in items])
+        is_new = covers if self.supports_partial_encode else _is_complete
+        objects = await _fetch(items, [not is_new(item) for item in items])
         arrays = [None if o is None else o.as_numpy_array() for o in objects]
         results = await _in_thread(chunks.write, items, value, dropped, n_threads, arrays)
         await _store(items, results)
@@ -281,20 +288,24 @@ class ZelligeCodecPipeline(CodecPipeline):
         chunks = self._native(items, True)
         while items:
             stored = self._stored(items)
-            objects = [None if i[4] else _bytes_of(o) for i, o in zip(items, stored)]
+            objects = [_bytes_of(o) for o in stored]
             results = chunks.write(items, value, dropped, n_threads, objects)
             again = []
             with _memory_lock:
                 now = self._store._store_dict
                 for item, before, result in zip(items, stored, results or ()):
                     key = item[0].path
-                    if not item[4] and now.get(key) is not before:
+                    if now.get(key) is not before:
                         again.append(item)
                     elif result is False:
                         now.pop(key, None)
                     elif result is not None:
                         now[key] = _buffer(result)
             items = again
+
+
+def _is_complete(item: Item) -> bool:
+    return item[4]
 
 
 def _bytes_of(stored: Any) -> Any:
