@@ -331,6 +331,23 @@ class Array(_core.Array, Node):
     def __repr__(self) -> str:
         return f"<zellige.Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
 
+    def _repr_html_(self) -> str:
+        from .notebook import array_html
+
+        return array_html(self)
+
+    def plot(self, selection: Any = ..., ax: Any = None, **style: Any) -> Any:
+        """Draws a selection that leaves one axis, as a line, or two, as a map.
+
+        It needs matplotlib and returns the axes drawn on: `ax`, or new ones. Axes are drawn
+        over the arrays beside this one that have their names. Missing elements leave gaps:
+        NaN, what the attributes ``_FillValue`` and ``missing_value`` say, and the fill value
+        unless it is zero. `style` goes to ``Axes.plot`` or ``Axes.pcolormesh``.
+        """
+        from .plotting import plot
+
+        return plot(self, selection, ax, style)
+
     def __reduce__(self) -> tuple[Any, ...]:
         place = self.store, self.path, self.zarr_format
         return _reopen, (*place, self.read_only, self.promise, self.keep_empty)

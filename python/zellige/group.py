@@ -102,12 +102,16 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
 
     def tree(self) -> Report:
         """All levels, drawn as a tree."""
+        from .notebook import Tree
+
         root: dict[str, Any] = {}
         for path, _ in self._members(True):
             level = root
             for name in path.split("/"):
                 level = level.setdefault(name, {})
-        return Report("\n".join([self.name, *self._branches(root, "", "")]))
+        tree = Tree("\n".join([self.name, *self._branches(root, "", "")]))
+        tree.group = self
+        return tree
 
     def _branches(self, level: dict[str, Any], above: str, indent: str) -> Iterator[str]:
         for i, (name, below) in enumerate(level.items()):
@@ -225,6 +229,11 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
 
     def __repr__(self) -> str:
         return f"<zellige.Group {self.store_path}>"
+
+    def _repr_html_(self) -> str:
+        from .notebook import group_html
+
+        return group_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = self.store, self.path, self.zarr_format

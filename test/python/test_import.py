@@ -23,5 +23,13 @@ def test_import_is_light():
     assert "zellige._core" in ours
     assert tops <= sys.stdlib_module_names | {"numpy"}, "NumPy is all that it may need"
     # The standard library has slow ones too.
-    assert not tops & {"asyncio", "concurrent", "email", "http", "logging", "ssl", "unittest"}
+    assert not tops & {
+        "asyncio",
+        "concurrent",
+        "email",
+        "http",
+        "logging",
+        "ssl",
+        "unittest",
+    }
     assert len(ours) <= 32 and len(others) <= 24, (len(ours), sorted(others))
