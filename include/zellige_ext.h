@@ -95,7 +95,7 @@ typedef enum zlg_codec_kind {
 
 /* What is to be encoded, or is to come out of decoding. Elements lie in C order, in native
  * byte order and packed; they have a fixed size. */
-typedef struct zlg_chunk {
+typedef struct zlg_decoded {
     zlg_dtype dtype;      /* type 0: bytes of which nothing is known. Version 2 says what */
                           /* the bytes hold as long as no codec before has changed it */
     int swapped;          /* bytes: those numbers are in the other byte order */
@@ -103,7 +103,7 @@ typedef struct zlg_chunk {
     const int64_t *shape; /* NULL in parse and type, when it is not known yet */
     size_t n_elements;
     size_t n_bytes;       /* ZLG_SIZE_UNKNOWN: of decoded bytes it shows on the way */
-} zlg_chunk;
+} zlg_decoded;
 
 /* Where a codec puts what it makes. Room for n_bytes in all: what was written so far is
  * kept, but may have moved. More than the bytes that are known to come, or than a limit, is
@@ -127,24 +127,25 @@ typedef struct zlg_codec_methods {
      * codec's object); `from` is what will be encoded. NULL: members are refused, and the
      * state is self. */
     zlg_status (*parse)(void *self, const char *configuration, int zarr_format,
-                        const zlg_chunk *from, void **out_state, zlg_error *err);
+                        const zlg_decoded *from, void **out_state, zlg_error *err);
     void (*free)(void *state); /* of what parse made, when the last handle goes; or NULL */
     /* Array to array. The type of the encoded elements, a name or JSON in the words of
      * version 3, and their rank, both set to those of `from`: NULL keeps them. The text is
      * read at once. And their shape, likewise; rank lengths. */
-    zlg_status (*type)(void *state, const zlg_chunk *from, const char **data_type,
+    zlg_status (*type)(void *state, const zlg_decoded *from, const char **data_type,
                        int *rank, zlg_error *err);
-    zlg_status (*shape)(void *state, const zlg_chunk *from, int64_t *shape, zlg_error *err);
+    zlg_status (*shape)(void *state, const zlg_decoded *from, int64_t *shape,
+                        zlg_error *err);
     /* To bytes, when the size follows from what is encoded (from->n_bytes is known): how
      * many. Stored bytes are then held against it. NULL: it does not follow. */
-    size_t (*encoded_bytes)(void *state, const zlg_chunk *from);
+    size_t (*encoded_bytes)(void *state, const zlg_decoded *from);
     /* The encoded bytes of `from`. An array to array codec also encodes one element alone,
      * the fill value, when an array is opened. NULL: it can only be read. */
-    zlg_status (*encode)(void *state, const zlg_chunk *from, zlg_bytes in,
+    zlg_status (*encode)(void *state, const zlg_decoded *from, zlg_bytes in,
                          zlg_output *output, zlg_error *err);
     /* Back to `from`, of which as many bytes must come as it says. `in` may be anything:
      * ZLG_CORRUPT is what to say of it. */
-    zlg_status (*decode)(void *state, const zlg_chunk *from, zlg_bytes in,
+    zlg_status (*decode)(void *state, const zlg_decoded *from, zlg_bytes in,
                          zlg_output *output, zlg_error *err);
     void (*close)(void *self); /* or NULL */
 } zlg_codec_methods;
@@ -152,6 +153,57 @@ typedef struct zlg_codec_methods {
 ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_register_codec(zlg_ctx *ctx,
                                                        const zlg_codec_methods *methods,
                                                        void *self, zlg_error *err);
+
+/* ------------------------------------------------------------------ data types
+ *
+ * A data type of yours is a name, in documents of version 3, for elements that are in
+ * memory and in the store those of a built-in type; the codecs see that one.
+ */
+typedef struct zlg_data_type_methods {
+    size_t n_bytes_struct; /* sizeof(zlg_data_type_methods) */
+    const char *name;
+    /* The built-in type, a name or JSON in the words of version 3; or NULL, then `type`
+     * writes it, made from the configuration, a JSON object ("{}" when there is none). With
+     * data_type there is none. */
+    const char *data_type;
+    zlg_status (*type)(void *self, const char *configuration, zlg_output *output,
+                       zlg_error *err);
+    /* Fill values: JSON as documents have it to JSON that the built-in type reads. NULL: it
+     * is the same. */
+    zlg_status (*fill_value)(void *self, const char *configuration, const char *fill_value,
+                             zlg_output *output, zlg_error *err);
+    /* JSON, for new arrays that state none; NULL: zero in the words of the built-in type. */
+    const char *default_fill_value;
+    void (*close)(void *self); /* or NULL */
+} zlg_data_type_methods;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_register_data_type(
+    zlg_ctx *ctx, const zlg_data_type_methods *methods, void *self, zlg_error *err);
+
+/* ------------------------------------------------------------------ chunk keys
+ *
+ * How keys of chunks are made from their places in the grid, in documents of version 3.
+ */
+typedef struct zlg_key_methods {
+    size_t n_bytes_struct; /* sizeof(zlg_key_methods) */
+    const char *name;
+    /* As that of codecs, for an array of so many axes. NULL: members are refused, and the
+     * state is self. */
+    zlg_status (*parse)(void *self, const char *configuration, int rank, void **out_state,
+                        zlg_error *err);
+    void (*free)(void *state);
+    /* The key below the array, NUL terminated, into n_room bytes (at least 600): segments
+     * joined by "/", never "zarr.json", different for different places. */
+    zlg_status (*write)(void *state, int rank, const int64_t *coordinates, char *key,
+                        size_t n_room, zlg_error *err);
+    /* And back: 1, or 0 for what `write` never gives. What is stored is found by it when an
+     * array becomes smaller. */
+    int (*read)(void *state, int rank, const char *key, int64_t *coordinates);
+    void (*close)(void *self); /* or NULL */
+} zlg_key_methods;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_register_chunk_key_encoding(
+    zlg_ctx *ctx, const zlg_key_methods *methods, void *self, zlg_error *err);
 
 #ifdef __cplusplus
 }

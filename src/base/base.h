@@ -175,6 +175,10 @@ void zlgi_registry_add(zlgi_registry *registry, zlgi_registered *one);
 zlgi_registered *zlgi_registry_find(const zlgi_registry *registry, const void *sort,
                                     const char *name, const char *id);
 void zlgi_registry_reset(zlgi_registry *registry);
+/* Texts that a block keeps behind itself: bytes of one, NULL or not; its copy at *at, which
+ * moves on. */
+size_t zlgi_kept_bytes(const char *text);
+const char *zlgi_keep(char **at, const char *text);
 
 /* ------------------------------------------------------------------ sorting
  *

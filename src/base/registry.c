@@ -39,3 +39,17 @@ void zlgi_registry_reset(zlgi_registry *registry)
     }
     registry->first = NULL;
 }
+
+size_t zlgi_kept_bytes(const char *text)
+{
+    return text != NULL ? strlen(text) + 1 : 0;
+}
+
+const char *zlgi_keep(char **at, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    char *kept = memcpy(*at, text, zlgi_kept_bytes(text));
+    *at += zlgi_kept_bytes(text);
+    return kept;
+}

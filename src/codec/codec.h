@@ -109,6 +109,15 @@ zlg_status zlgi_out_done(zlgi_out *out, size_t n, zlg_error *err);
 /* The result is a part of the input: nothing is copied. */
 zlg_status zlgi_out_view(zlgi_out *out, const uint8_t *data, size_t n, zlg_error *err);
 
+/* The same as callers are given it, for codecs and other makers of bytes (output.c). */
+struct zlg_output {
+    zlgi_out *out;
+    size_t n_room, n; /* bytes that there is room for; that are done */
+    bool encodes;     /* what is wrong is not what is stored */
+};
+/* When the maker is done: the result, held against what is expected. */
+zlg_status zlgi_output_finish(zlg_output *output, zlg_error *err);
+
 struct zlgi_codec {
     const char *name;  /* v3 name; NULL when it exists in version 2 only */
     const char *id;    /* numcodecs id, also found as "numcodecs.<id>"; or NULL */
@@ -160,6 +169,12 @@ const zlgi_codec *zlgi_ext_codec_find(const zlgi_registry *registry, const char 
 zlg_status zlgi_ext_codec_register(zlgi_registry *registry,
                                    const zlg_codec_methods *methods, void *self,
                                    zlg_error *err);
+/* For all that callers register. A configuration (or NULL) as NUL terminated text; and a
+ * text, a name or JSON, as a definition. */
+zlg_status zlgi_ext_text(const zlgi_json *configuration, zlgi_buf *out, zlg_error *err);
+zlg_status zlgi_ext_definition(zlgi_arena *arena, const char *text,
+                               const zlg_limits *limits, const zlgi_json **out,
+                               zlg_error *err);
 /* All that are built in, for documentation and tests. */
 const zlgi_codec *zlgi_codec_at(int i); /* NULL past the last */
 

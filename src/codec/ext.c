@@ -27,77 +27,6 @@ static const ext_codec *of_codec(const zlgi_codec *codec)
     return (const ext_codec *)((const char *)codec - offsetof(ext_codec, codec));
 }
 
-/* ------------------------------------------------------------------ results */
-
-struct zlg_output {
-    zlgi_out *out;
-    size_t n_room, n; /* bytes that there is room for; that are done */
-    bool encodes;
-};
-
-static zlg_status too_much(const zlg_output *output, size_t n_bytes, zlg_error *err)
-{
-    return zlgi_fail(err, output->encodes ? ZLG_USAGE : ZLG_CORRUPT,
-                     "%zu bytes come out, %zu expected", n_bytes, output->out->expected);
-}
-
-zlg_status zlg_output_room(zlg_output *output, size_t n_bytes, void **memory,
-                           zlg_error *err)
-{
-    zlgi_out *out = output->out;
-    if (out->expected != ZLGI_UNKNOWN && n_bytes > out->expected)
-        return too_much(output, n_bytes, err);
-    if (n_bytes > out->limit)
-        return zlgi_fail(err, ZLG_LIMIT, "%zu bytes pass the limit of %zu", n_bytes,
-                         out->limit);
-    if (out->direct != NULL) {
-        *memory = out->direct;
-    } else {
-        out->buf->n = output->n_room;
-        ZLGI_TRY(zlgi_buf_reserve(out->buf, ZLGI_MAX(n_bytes, 1), true, err));
-        *memory = out->buf->data;
-    }
-    output->n_room = ZLGI_MAX(n_bytes, output->n_room);
-    return ZLG_OK;
-}
-
-zlg_status zlg_output_done(zlg_output *output, size_t n_bytes, zlg_error *err)
-{
-    if (n_bytes > output->n_room)
-        return zlgi_fail(err, ZLG_USAGE, "%zu bytes are done, there is room for %zu",
-                         n_bytes, output->n_room);
-    output->n = n_bytes;
-    return ZLG_OK;
-}
-
-zlg_status zlg_output_append(zlg_output *output, const void *data, size_t n_bytes,
-                             zlg_error *err)
-{
-    size_t n;
-    void *memory;
-    if (!zlgi_add_size(output->n, n_bytes, &n))
-        return zlgi_no_memory(err, n_bytes);
-    size_t n_more = ZLGI_MIN(output->n_room, SIZE_MAX / 2) * 2;
-    size_t n_most = ZLGI_MIN(output->out->expected, output->out->limit);
-    size_t n_wanted =
-        n > output->n_room ? ZLGI_MAX(n, ZLGI_MIN(n_more, n_most)) : output->n_room;
-    ZLGI_TRY(zlg_output_room(output, n_wanted, &memory, err));
-    if (n_bytes > 0)
-        memcpy((uint8_t *)memory + output->n, data, n_bytes);
-    output->n = n;
-    return ZLG_OK;
-}
-
-static zlg_status finish(zlg_output *output, zlg_error *err)
-{
-    void *memory;
-    if (output->n_room == 0)
-        ZLGI_TRY(zlg_output_room(output, 0, &memory, err)); /* a result is never NULL */
-    if (output->out->expected != ZLGI_UNKNOWN && output->n != output->out->expected)
-        return too_much(output, output->n, err);
-    return zlgi_out_done(output->out, output->n, err);
-}
-
 /* ------------------------------------------------------------------ chunks */
 
 static bool is_swapped(const zlgi_dtype *dtype)
@@ -110,9 +39,9 @@ static bool is_swapped(const zlgi_dtype *dtype)
 }
 
 /* The `from` edge of a step; edge NULL: its shape is not known yet. */
-static zlg_chunk chunk_of(const zlgi_edge_type *type, const zlgi_edge *edge)
+static zlg_decoded chunk_of(const zlgi_edge_type *type, const zlgi_edge *edge)
 {
-    zlg_chunk chunk = {.n_bytes = edge != NULL ? edge->n_bytes : ZLG_SIZE_UNKNOWN};
+    zlg_decoded chunk = {.n_bytes = edge != NULL ? edge->n_bytes : ZLG_SIZE_UNKNOWN};
     if (type->dtype != NULL) {
         chunk.dtype = zlgi_dtype_public(type->dtype);
         chunk.rank = type->rank;
@@ -138,12 +67,12 @@ static zlg_status encode_into(const zlgi_step *step, const zlgi_edge *from,
     zlg_error own = {0};
     zlgi_out out = {.expected = n_expected, .limit = limit, .buf = buf};
     zlg_output output = {.out = &out, .encodes = true};
-    zlg_chunk chunk = chunk_of(&step->from, from);
+    zlg_decoded chunk = chunk_of(&step->from, from);
     chunk.n_bytes = in.n;
     zlg_status status =
         s->own->methods.encode(s->state, &chunk, (zlg_bytes){in.data, in.n}, &output, &own);
     ZLGI_TRY(zlgi_foreign(status, ZLG_USAGE, &own, err));
-    return finish(&output, err);
+    return zlgi_output_finish(&output, err);
 }
 
 static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
@@ -167,12 +96,12 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
     const ext_step *s = step->config;
     zlg_error own = {0};
     zlg_output output = {.out = out};
-    zlg_chunk chunk = chunk_of(&step->from, from);
+    zlg_decoded chunk = chunk_of(&step->from, from);
     (void)scratch;
     zlg_status status =
         s->own->methods.decode(s->state, &chunk, (zlg_bytes){in.data, in.n}, &output, &own);
     ZLGI_TRY(zlgi_foreign(status, ZLG_CORRUPT, &own, err));
-    ZLGI_TRY(finish(&output, err));
+    ZLGI_TRY(zlgi_output_finish(&output, err));
     const zlgi_dtype *dtype = step->from.dtype;
     if (dtype != NULL && zlgi_dtype_needs_normal(dtype))
         zlgi_dtype_normalize(dtype, out->direct != NULL ? out->direct : out->buf->data,
@@ -192,7 +121,7 @@ static zlg_status resolve_shape(const zlgi_step *step, const zlgi_edge *from, zl
         to->shape[i] = i < step->from.rank ? from->shape[i] : -1;
     if (s->own->methods.shape != NULL) {
         zlg_error own = {0};
-        const zlg_chunk chunk = chunk_of(&step->from, from);
+        const zlg_decoded chunk = chunk_of(&step->from, from);
         zlg_status status = s->own->methods.shape(s->state, &chunk, to->shape, &own);
         ZLGI_TRY(zlgi_foreign(status, ZLG_METADATA, &own, err));
     }
@@ -213,13 +142,39 @@ static zlg_status resolve(const zlgi_step *step, const zlgi_edge *from, zlgi_edg
     if (step->to.dtype != NULL)
         return resolve_shape(step, from, to, err);
     if (s->own->methods.encoded_bytes != NULL && from->n_bytes != ZLGI_UNKNOWN) {
-        const zlg_chunk chunk = chunk_of(&step->from, from);
+        const zlg_decoded chunk = chunk_of(&step->from, from);
         to->n_bytes = s->own->methods.encoded_bytes(s->state, &chunk);
     }
     return ZLG_OK;
 }
 
 /* ------------------------------------------------------------------ configuration */
+
+zlg_status zlgi_ext_text(const zlgi_json *configuration, zlgi_buf *out, zlg_error *err)
+{
+    if (configuration != NULL)
+        ZLGI_TRY(zlgi_json_write(configuration, 0, out, err));
+    else
+        ZLGI_TRY(zlgi_buf_append(out, "{}", 2, err));
+    return zlgi_buf_append(out, "", 1, err);
+}
+
+zlg_status zlgi_ext_definition(zlgi_arena *arena, const char *text,
+                               const zlg_limits *limits, const zlgi_json **out,
+                               zlg_error *err)
+{
+    const size_t n = strlen(text);
+    if (*text == '{' || *text == '"')
+        return zlgi_json_parse(arena, text, n, (int)limits->json_depth, out, err);
+    zlgi_json *name = zlgi_arena_get(arena, sizeof *name);
+    char *own = zlgi_arena_text(arena, text, n);
+    if (name == NULL || own == NULL)
+        return zlgi_no_memory(err, n);
+    *name = (zlgi_json){
+        .type = ZLGI_JSON_STRING, .text = own, .n_text = (uint32_t)ZLGI_MIN(n, UINT32_MAX)};
+    *out = name;
+    return ZLG_OK;
+}
 
 static void free_state(void *what)
 {
@@ -233,12 +188,8 @@ static zlg_status parse_text(const zlgi_step *step, const zlgi_json *configurati
                              zlg_error *err)
 {
     zlg_error own = {0};
-    const zlg_chunk chunk = chunk_of(&step->from, NULL);
-    if (configuration != NULL)
-        ZLGI_TRY(zlgi_json_write(configuration, 0, text, err));
-    else
-        ZLGI_TRY(zlgi_buf_append(text, "{}", 2, err));
-    ZLGI_TRY(zlgi_buf_append(text, "", 1, err));
+    const zlg_decoded chunk = chunk_of(&step->from, NULL);
+    ZLGI_TRY(zlgi_ext_text(configuration, text, err));
     zlg_status status = s->own->methods.parse(s->own->self, (const char *)text->data,
                                               env->v2 ? 2 : 3, &chunk, &s->state, &own);
     ZLGI_TRY(zlgi_foreign(status, ZLG_METADATA, &own, err));
@@ -295,7 +246,7 @@ static zlg_status set_type(zlgi_step *step, const ext_step *s, const zlgi_codec_
     zlg_error own = {0};
     const char *data_type = NULL;
     int rank = step->from.rank;
-    const zlg_chunk chunk = chunk_of(&step->from, NULL);
+    const zlg_decoded chunk = chunk_of(&step->from, NULL);
     zlg_status status = s->own->methods.type(s->state, &chunk, &data_type, &rank, &own);
     ZLGI_TRY(zlgi_foreign(status, ZLG_METADATA, &own, err));
     if (rank < 0 || rank > ZLG_MAX_RANK ||
@@ -395,17 +346,6 @@ static void destroy(zlgi_registered *one, const zlgi_alloc *alloc)
     zlgi_free(alloc, own, own->n_bytes);
 }
 
-/* Copies a text to *at, which moves on. */
-static const char *keep_text(char **at, const char *text)
-{
-    if (text == NULL)
-        return NULL;
-    const size_t n = strlen(text) + 1;
-    char *kept = memcpy(*at, text, n);
-    *at += n;
-    return kept;
-}
-
 zlg_status zlgi_ext_codec_register(zlgi_registry *registry,
                                    const zlg_codec_methods *methods, void *self,
                                    zlg_error *err)
@@ -416,8 +356,8 @@ zlg_status zlgi_ext_codec_register(zlgi_registry *registry,
         [ZLG_ARRAY_TO_ARRAY] = ZLGI_ARRAY_TO_ARRAY,
     };
     ZLGI_TRY(check_methods(methods, err));
-    size_t n = sizeof(ext_codec) + (methods->name ? strlen(methods->name) + 1 : 0) +
-               (methods->id ? strlen(methods->id) + 1 : 0);
+    size_t n =
+        sizeof(ext_codec) + zlgi_kept_bytes(methods->name) + zlgi_kept_bytes(methods->id);
     ext_codec *own = zlgi_new(registry->alloc, n);
     if (own == NULL)
         return zlgi_no_memory(err, n);
@@ -426,8 +366,8 @@ zlg_status zlgi_ext_codec_register(zlgi_registry *registry,
     own->self = self;
     own->n_bytes = n;
     own->entry = (zlgi_registered){.sort = sort,
-                                   .name = keep_text(&texts, methods->name),
-                                   .id = keep_text(&texts, methods->id),
+                                   .name = zlgi_keep(&texts, methods->name),
+                                   .id = zlgi_keep(&texts, methods->id),
                                    .destroy = destroy};
     own->codec = (zlgi_codec){
         .name = own->entry.name,

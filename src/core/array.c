@@ -118,9 +118,17 @@ static zlg_status parse_meta(zlg_array *array, const zlgi_node_documents *docume
                              zlg_error *err)
 {
     const zlg_limits *limits = array->store->limits;
-    if (documents->zarr_format == 3)
-        return zlgi_meta_array_v3(&array->parsed->arena, documents->document, limits,
-                                  &array->meta, err);
+    if (documents->zarr_format == 3) {
+        const zlgi_json *document;
+        zlgi_key_encoding keys = {.own = NULL};
+        ZLGI_TRY(zlgi_ext_resolve(array, documents->document, &document, &keys, err));
+        ZLGI_TRY(
+            zlgi_meta_array_v3(&array->parsed->arena, document, limits, &array->meta, err));
+        array->meta.document = documents->document;
+        if (keys.own)
+            array->meta.key_encoding = keys;
+        return ZLG_OK;
+    }
     return zlgi_meta_array_v2(&array->parsed->arena, documents->document,
                               documents->attributes, limits, &array->meta, err);
 }

@@ -31,7 +31,7 @@ static zlg_status check_keys(const zlg_array *array, zlg_error *err)
     char name[ZLGI_KEY_MAX], key[ZLGI_NAME_MAX];
     for (int i = 0; i < grid->rank; i++)
         last[i] = ZLGI_MAX(grid->axis[i].n_chunks - 1, 0);
-    zlgi_key_write(&array->meta.key_encoding, grid->rank, last, name);
+    ZLGI_TRY(zlgi_key_make(&array->meta.key_encoding, grid->rank, last, name, err));
     return zlgi_join(array->path, name, key, err);
 }
 

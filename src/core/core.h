@@ -174,6 +174,43 @@ zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const c
 /* array.c: "array a/b: ..." */
 zlg_status zlgi_array_within(const zlg_array *array, zlg_status status, zlg_error *err);
 
+/* ------------------------------------------------------------------ ext_document.c
+ *
+ * Data types and chunk key encodings of the caller's. A document that names one becomes
+ * one that names what stands for it; *out is the document itself when there is nothing.
+ * The keys are set when they are the caller's. */
+zlg_status zlgi_ext_resolve(zlg_array *array, const zlgi_json *document,
+                            const zlgi_json **out, zlgi_key_encoding *keys, zlg_error *err);
+/* The same of what is to be created; and back, when its document is made: text and tree. */
+typedef struct zlgi_ext_names {
+    const zlgi_json *data_type, *fill_value, *keys; /* as the caller gave them; or NULL */
+} zlgi_ext_names;
+zlg_status zlgi_ext_spec(zlg_array *array, zlg_array_spec *spec, zlgi_ext_names *out,
+                         zlg_error *err);
+zlg_status zlgi_ext_restore(zlg_array *array, const zlgi_ext_names *names, zlgi_buf *text,
+                            const zlgi_json **document, zlg_error *err);
+/* ext_type.c, ext_keys.c: what is registered under a name; NULL when nothing is. */
+struct zlgi_ext_type;
+const struct zlgi_ext_type *zlgi_ext_type_find(const zlgi_registry *registry,
+                                               const char *name);
+/* The built-in type, and a fill value (or NULL) in its words. */
+zlg_status zlgi_ext_type_resolve(const struct zlgi_ext_type *type, zlgi_arena *arena,
+                                 const zlg_limits *limits, const zlgi_json *configuration,
+                                 const zlgi_json *fill, const zlgi_json **out_type,
+                                 const zlgi_json **out_fill, zlg_error *err);
+const char *zlgi_ext_type_default(const struct zlgi_ext_type *type);
+zlg_status zlgi_ext_type_register(zlgi_registry *registry,
+                                  const zlg_data_type_methods *methods, void *self,
+                                  const zlg_limits *limits, zlg_error *err);
+struct zlgi_ext_keys;
+const struct zlgi_ext_keys *zlgi_ext_keys_find(const zlgi_registry *registry,
+                                               const char *name);
+zlg_status zlgi_ext_keys_make(const struct zlgi_ext_keys *keys, zlgi_arena *arena,
+                              const zlgi_json *configuration, int rank,
+                              zlgi_key_encoding *out, zlg_error *err);
+zlg_status zlgi_ext_keys_register(zlgi_registry *registry, const zlg_key_methods *methods,
+                                  void *self, zlg_error *err);
+
 /* A key below a path: "path/name", or "name" for the root. */
 enum { ZLGI_NAME_MAX = 4096 };
 zlg_status zlgi_join(const char *path, const char *name, char out[ZLGI_NAME_MAX],

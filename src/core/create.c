@@ -17,15 +17,19 @@ static zlg_status check_spec(int overwrite, int exist_ok, zlg_promise promise,
 /* ------------------------------------------------------------------ arrays */
 
 /* The document of the spec, parsed back into the array. */
-static zlg_status build(zlg_array *array, const zlg_array_spec *spec, zlgi_buf *text,
+static zlg_status build(zlg_array *array, const zlg_array_spec *given, zlgi_buf *text,
                         zlg_error *err)
 {
+    zlg_array_spec own = *given, *spec = &own;
+    zlgi_ext_names names;
     zlgi_node_documents documents = {.kind = ZLG_NODE_ARRAY,
                                      .zarr_format = spec->zarr_format};
     const zlg_limits *limits = array->store->limits;
+    ZLGI_TRY(zlgi_ext_spec(array, spec, &names, err));
     ZLGI_TRY(zlgi_meta_write_array(spec, limits, text, err));
     ZLGI_TRY(zlgi_meta_parse_text(&array->parsed->arena, (const char *)text->data, text->n,
                                   limits, &documents.document, err));
+    ZLGI_TRY(zlgi_ext_restore(array, &names, text, &documents.document, err));
     if (spec->zarr_format == 2)
         ZLGI_TRY(zlgi_meta_parse_attributes(&array->parsed->arena, spec->attributes,
                                             spec->python_tokens != 0, limits,

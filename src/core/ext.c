@@ -24,3 +24,21 @@ zlg_status zlg_ctx_register_codec(zlg_ctx *ctx, const zlg_codec_methods *given, 
                                err));
     return zlgi_ext_codec_register(&ctx->registry, &methods, self, err);
 }
+
+zlg_status zlg_ctx_register_data_type(zlg_ctx *ctx, const zlg_data_type_methods *given,
+                                      void *self, zlg_error *err)
+{
+    zlg_data_type_methods methods;
+    ZLGI_TRY(zlgi_options_read(given, "sizeof(zlg_data_type_methods)", &methods,
+                               sizeof methods, err));
+    return zlgi_ext_type_register(&ctx->registry, &methods, self, &ctx->limits, err);
+}
+
+zlg_status zlg_ctx_register_chunk_key_encoding(zlg_ctx *ctx, const zlg_key_methods *given,
+                                               void *self, zlg_error *err)
+{
+    zlg_key_methods methods;
+    ZLGI_TRY(
+        zlgi_options_read(given, "sizeof(zlg_key_methods)", &methods, sizeof methods, err));
+    return zlgi_ext_keys_register(&ctx->registry, &methods, self, err);
+}

@@ -72,7 +72,8 @@ static zlg_status remove_object(trimming *t, const int64_t *coordinates, zlgi_sy
                     .waiting = zlgi_patience_waiting,
                     .user = t->patience};
     char name[ZLGI_KEY_MAX], key[ZLGI_NAME_MAX];
-    zlgi_key_write(&t->array->meta.key_encoding, t->array->meta.rank, coordinates, name);
+    ZLGI_TRY(zlgi_key_make(&t->array->meta.key_encoding, t->array->meta.rank, coordinates,
+                           name, t->err));
     ZLGI_TRY(zlgi_join(t->array->path, name, key, t->err));
     zlg_status status = store->class->begin(store, key, &txn, t->err);
     if (status == ZLG_OK) {

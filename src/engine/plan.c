@@ -291,6 +291,5 @@ zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
     memcpy(out, source->prefix, n);
     if (n > 0)
         out[n++] = '/';
-    zlgi_key_write(&source->keys, source->grid.rank, coordinates, out + n);
-    return ZLG_OK;
+    return zlgi_key_make(&source->keys, source->grid.rank, coordinates, out + n, err);
 }

@@ -77,13 +77,25 @@ void zlgi_order_start(zlgi_order *order, zlg_inner_order kind, int rank,
 bool zlgi_order_next(zlgi_order *order, uint64_t *out);
 
 /* ------------------------------------------------------------------ keys (key.c) */
-typedef enum zlgi_key_style { ZLGI_KEY_DEFAULT, ZLGI_KEY_V2 } zlgi_key_style;
+typedef enum zlgi_key_style { ZLGI_KEY_DEFAULT, ZLGI_KEY_V2, ZLGI_KEY_OWN } zlgi_key_style;
+enum { ZLGI_KEY_MAX = 4 + 21 * ZLG_MAX_RANK };
+/* Keys of the caller's. */
+typedef struct zlgi_key_own {
+    zlg_status (*write)(const struct zlgi_key_own *own, int rank,
+                        const int64_t *coordinates, char out[ZLGI_KEY_MAX], zlg_error *err);
+    bool (*read)(const struct zlgi_key_own *own, int rank, const char *key,
+                 int64_t *coordinates);
+} zlgi_key_own;
 typedef struct zlgi_key_encoding {
     zlgi_key_style style;
     char separator; /* '/' or '.' */
+    const zlgi_key_own *own;
 } zlgi_key_encoding;
-enum { ZLGI_KEY_MAX = 4 + 21 * ZLG_MAX_RANK };
-/* Writes the key relative to the array, NUL terminated; returns its length. */
+/* The key relative to the array, NUL terminated. Only keys of the caller's can fail. */
+zlg_status zlgi_key_make(const zlgi_key_encoding *encoding, int rank,
+                         const int64_t *coordinates, char out[ZLGI_KEY_MAX],
+                         zlg_error *err);
+/* The same of the two encodings that are built in; returns its length. */
 size_t zlgi_key_write(const zlgi_key_encoding *encoding, int rank,
                       const int64_t *coordinates, char out[ZLGI_KEY_MAX]);
 /* Reads a relative key back; false when it is none of this array's. */

@@ -38,6 +38,15 @@ size_t zlgi_key_write(const zlgi_key_encoding *encoding, int rank,
     return (size_t)(to - out);
 }
 
+zlg_status zlgi_key_make(const zlgi_key_encoding *encoding, int rank,
+                         const int64_t *coordinates, char out[ZLGI_KEY_MAX], zlg_error *err)
+{
+    if (encoding->style == ZLGI_KEY_OWN)
+        return encoding->own->write(encoding->own, rank, coordinates, out, err);
+    zlgi_key_write(encoding, rank, coordinates, out);
+    return ZLG_OK;
+}
+
 /* Moves *from behind a number; false when there is none, or one that nobody writes. */
 static bool read_number(const char **from, int64_t *out)
 {
@@ -58,6 +67,8 @@ static bool read_number(const char **from, int64_t *out)
 bool zlgi_key_read(const zlgi_key_encoding *encoding, int rank, const char *key,
                    int64_t *coordinates)
 {
+    if (encoding->style == ZLGI_KEY_OWN)
+        return encoding->own->read(encoding->own, rank, key, coordinates);
     const char *from = key;
     bool is_default = encoding->style == ZLGI_KEY_DEFAULT;
     if (is_default && *from++ != 'c')

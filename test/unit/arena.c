@@ -83,6 +83,39 @@ static void test_no_memory_is_null(void **state)
     assert_int_equal(heap.n_blocks, 0);
 }
 
+/* Each number goes behind those before it, if the memory that holds it is there still. */
+static int seen[4], n_seen;
+
+static void see(void *what)
+{
+    seen[n_seen++] = *(int *)what;
+}
+
+static void test_what_is_deferred_runs_once(void **state)
+{
+    (void)state;
+    test_heap heap;
+    test_heap_init(&heap);
+    zlgi_arena arena;
+    zlgi_arena_init(&arena, &heap.alloc);
+    n_seen = 0;
+    for (int i = 0; i < 3; i++) {
+        int *number = zlgi_arena_get(&arena, sizeof *number);
+        assert_non_null(number);
+        *number = i;
+        assert_true(zlgi_arena_defer(&arena, see, number));
+    }
+    assert_int_equal(n_seen, 0);
+    zlgi_arena_reset(&arena);
+    zlgi_arena_reset(&arena);
+    assert_int_equal(n_seen, 3);
+    assert_true(seen[0] == 2 && seen[1] == 1 && seen[2] == 0);
+    heap.fail_at = heap.n_calls + 1;
+    assert_false(zlgi_arena_defer(&arena, see, &n_seen));
+    zlgi_arena_reset(&arena);
+    assert_int_equal(n_seen, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +124,7 @@ int main(void)
         cmocka_unit_test(test_a_large_piece_leaves_the_current_block_in_use),
         cmocka_unit_test(test_text_gets_a_nul),
         cmocka_unit_test(test_no_memory_is_null),
+        cmocka_unit_test(test_what_is_deferred_runs_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

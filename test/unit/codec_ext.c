@@ -23,7 +23,7 @@ typedef struct counts {
 } counts;
 
 static zlg_status mask_parse(void *self, const char *configuration, int zarr_format,
-                             const zlg_chunk *from, void **out_state, zlg_error *err)
+                             const zlg_decoded *from, void **out_state, zlg_error *err)
 {
     unsigned key;
     assert_true(zarr_format == 2 || zarr_format == 3);
@@ -49,13 +49,13 @@ static void mask_free(void *state)
     free(m);
 }
 
-static size_t mask_bytes(void *state, const zlg_chunk *from)
+static size_t mask_bytes(void *state, const zlg_decoded *from)
 {
     (void)state;
     return from->n_bytes + 1;
 }
 
-static zlg_status mask_encode(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status mask_encode(void *state, const zlg_decoded *from, zlg_bytes in,
                               zlg_output *output, zlg_error *err)
 {
     const mask *m = state;
@@ -70,7 +70,7 @@ static zlg_status mask_encode(void *state, const zlg_chunk *from, zlg_bytes in,
     return zlg_output_done(output, in.n_bytes + 1, err);
 }
 
-static zlg_status mask_decode(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status mask_decode(void *state, const zlg_decoded *from, zlg_bytes in,
                               zlg_output *output, zlg_error *err)
 {
     const mask *m = state;
@@ -110,7 +110,7 @@ static const zlg_codec_methods mask_methods = {
  *
  * low: int32 in rows and columns becomes int16 in columns and rows. Without configuration.
  */
-static zlg_status low_type(void *state, const zlg_chunk *from, const char **data_type,
+static zlg_status low_type(void *state, const zlg_decoded *from, const char **data_type,
                            int *rank, zlg_error *err)
 {
     (void)state;
@@ -123,7 +123,7 @@ static zlg_status low_type(void *state, const zlg_chunk *from, const char **data
     return ZLG_OK;
 }
 
-static zlg_status low_shape(void *state, const zlg_chunk *from, int64_t *shape,
+static zlg_status low_shape(void *state, const zlg_decoded *from, int64_t *shape,
                             zlg_error *err)
 {
     (void)state, (void)err;
@@ -132,7 +132,7 @@ static zlg_status low_shape(void *state, const zlg_chunk *from, int64_t *shape,
     return ZLG_OK;
 }
 
-static zlg_status low_encode(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status low_encode(void *state, const zlg_decoded *from, zlg_bytes in,
                              zlg_output *output, zlg_error *err)
 {
     void *room;
@@ -148,7 +148,7 @@ static zlg_status low_encode(void *state, const zlg_chunk *from, zlg_bytes in,
     return zlg_output_done(output, in.n_bytes / 2, err);
 }
 
-static zlg_status low_decode(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status low_decode(void *state, const zlg_decoded *from, zlg_bytes in,
                              zlg_output *output, zlg_error *err)
 {
     void *room;
@@ -178,13 +178,13 @@ static const zlg_codec_methods low_methods = {
  *
  * text: each element as a decimal line.
  */
-static int64_t number(const zlg_chunk *from, const void *data, size_t i)
+static int64_t number(const zlg_decoded *from, const void *data, size_t i)
 {
     return from->dtype.type == ZLG_INT32 ? ((const int32_t *)data)[i]
                                          : ((const int16_t *)data)[i];
 }
 
-static zlg_status text_encode(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status text_encode(void *state, const zlg_decoded *from, zlg_bytes in,
                               zlg_output *output, zlg_error *err)
 {
     (void)state;
@@ -197,7 +197,7 @@ static zlg_status text_encode(void *state, const zlg_chunk *from, zlg_bytes in,
     return ZLG_OK;
 }
 
-static zlg_status text_decode(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status text_decode(void *state, const zlg_decoded *from, zlg_bytes in,
                               zlg_output *output, zlg_error *err)
 {
     const char *at = in.data, *end = at + in.n_bytes;
@@ -475,7 +475,7 @@ static void test_what_documents_say_is_checked(void **state)
     close_fixture(&f);
 }
 
-static zlg_status too_long(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status too_long(void *state, const zlg_decoded *from, zlg_bytes in,
                            zlg_output *output, zlg_error *err)
 {
     (void)state;
@@ -486,14 +486,14 @@ static zlg_status too_long(void *state, const zlg_chunk *from, zlg_bytes in,
     return ZLG_OK;
 }
 
-static zlg_status says_missing(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status says_missing(void *state, const zlg_decoded *from, zlg_bytes in,
                                zlg_output *output, zlg_error *err)
 {
     (void)state, (void)from, (void)in, (void)output, (void)err;
     return ZLG_NOT_FOUND;
 }
 
-static zlg_status does_more(void *state, const zlg_chunk *from, zlg_bytes in,
+static zlg_status does_more(void *state, const zlg_decoded *from, zlg_bytes in,
                             zlg_output *output, zlg_error *err)
 {
     void *room;
@@ -507,7 +507,7 @@ static void test_methods_that_misbehave(void **state)
 {
     (void)state;
     static const struct {
-        zlg_status (*decode)(void *state, const zlg_chunk *from, zlg_bytes in,
+        zlg_status (*decode)(void *state, const zlg_decoded *from, zlg_bytes in,
                              zlg_output *output, zlg_error *err);
         zlg_status expected;
         const char *message;

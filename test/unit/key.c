@@ -3,10 +3,10 @@
 
 #include "grid/grid.h"
 
-static const zlgi_key_encoding default_slash = {ZLGI_KEY_DEFAULT, '/'};
-static const zlgi_key_encoding default_dot = {ZLGI_KEY_DEFAULT, '.'};
-static const zlgi_key_encoding v2_slash = {ZLGI_KEY_V2, '/'};
-static const zlgi_key_encoding v2_dot = {ZLGI_KEY_V2, '.'};
+static const zlgi_key_encoding default_slash = {ZLGI_KEY_DEFAULT, '/', NULL};
+static const zlgi_key_encoding default_dot = {ZLGI_KEY_DEFAULT, '.', NULL};
+static const zlgi_key_encoding v2_slash = {ZLGI_KEY_V2, '/', NULL};
+static const zlgi_key_encoding v2_dot = {ZLGI_KEY_V2, '.', NULL};
 
 static void check_key(const zlgi_key_encoding *encoding, int rank,
                       const int64_t *coordinates, const char *expected)
@@ -15,6 +15,8 @@ static void check_key(const zlgi_key_encoding *encoding, int rank,
     assert_int_equal(zlgi_key_write(encoding, rank, coordinates, key), strlen(expected));
     assert_string_equal(key, expected);
     int64_t back[ZLG_MAX_RANK];
+    assert_int_equal(zlgi_key_make(encoding, rank, coordinates, key, NULL), ZLG_OK);
+    assert_string_equal(key, expected);
     assert_true(zlgi_key_read(encoding, rank, key, back));
     if (rank > 0)
         assert_memory_equal(back, coordinates, (size_t)rank * sizeof *back);
