@@ -6,6 +6,18 @@
  */
 #include "meta/meta.h"
 
+/* Names that begin with "__" are for extensions. Those that end so as well are of xarray,
+ * which calls arrays "__values__" and "__xarray_dataarray_variable__"; "__zarr" is kept
+ * for Zarr itself. */
+static int is_reserved(const char *segment, size_t n)
+{
+    if (n < 2 || memcmp(segment, "__", 2) != 0)
+        return 0;
+    if (n >= 6 && memcmp(segment, "__zarr", 6) == 0)
+        return 1;
+    return n < 5 || memcmp(segment + n - 2, "__", 2) != 0;
+}
+
 /* What is wrong with a segment, or NULL. */
 static const char *segment_fault(const char *segment, size_t n)
 {
@@ -14,7 +26,7 @@ static const char *segment_fault(const char *segment, size_t n)
         return "a segment is empty";
     if (strspn(segment, ".") >= n)
         return "a segment holds only periods";
-    if (n >= 2 && segment[0] == '_' && segment[1] == '_')
+    if (is_reserved(segment, n))
         return "a segment starts with \"__\"";
     if (n == sizeof DOCUMENT - 1 && memcmp(segment, DOCUMENT, n) == 0)
         return "a segment is \"zarr.json\"";

@@ -4,9 +4,23 @@
 static void test_good_paths(void **state)
 {
     (void)state;
-    static const char *const paths[] = {
-        "",   "a",   "a/b/c",      "c",         "c/0",     ".hidden", "a.b",     "..a",
-        "_a", "a__", "zarr.json2", "Zarr.json", ".zarray", "w s",     "\xc3\xbc"};
+    static const char *const paths[] = {"",
+                                        "a",
+                                        "a/b/c",
+                                        "c",
+                                        "c/0",
+                                        ".hidden",
+                                        "a.b",
+                                        "..a",
+                                        "_a",
+                                        "a__",
+                                        "zarr.json2",
+                                        "Zarr.json",
+                                        ".zarray",
+                                        "w s",
+                                        "\xc3\xbc",
+                                        "__values__",
+                                        "a/__xarray_dataarray_variable__"};
     for (size_t i = 0; i < ZLGI_COUNT(paths); i++)
         assert_int_equal(zlgi_meta_path_check(paths[i], &error), ZLG_OK);
 }
@@ -27,6 +41,9 @@ static void test_bad_paths(void **state)
                                    {"__secret", "\"__\""},
                                    {"a/__b", "\"__\""},
                                    {"__", "\"__\""},
+                                   {"____", "\"__\""},
+                                   {"__zarr__", "\"__\""},
+                                   {"__values__b", "\"__\""},
                                    {"zarr.json", "zarr.json"},
                                    {"a/zarr.json", "zarr.json"},
                                    {"a\\b", "backslash"},
