@@ -154,6 +154,44 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_ctx_register_codec(zlg_ctx *ctx,
                                                        const zlg_codec_methods *methods,
                                                        void *self, zlg_error *err);
 
+/* ------------------------------------------------------------------ codecs alone
+ *
+ * Codecs without an array, built-in ones and yours: bytes to bytes, or the elements of one
+ * chunk to bytes. Elements lie in C order, in native byte order, and have a fixed size. A
+ * handle may be used by many threads at once.
+ */
+typedef struct zlg_codec zlg_codec;
+
+typedef struct zlg_codec_options {
+    size_t n_bytes_struct;
+    int zarr_format;        /* words of the list; 0: 2 where its first codec has an "id" */
+    const char *data_type;  /* 3: makes it a chain for elements; NULL: for bytes. 2: what */
+                            /* the bytes hold ("<f4"), where a codec goes by it; or NULL */
+    const char *fill_value; /* elements: JSON; NULL: zero */
+    int rank;               /* elements */
+    const int64_t *shape;
+} zlg_codec_options;
+
+#define ZLG_CODEC_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_codec_options)}
+
+/* codecs: JSON, a list or a single one, as documents have them. options may be NULL. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_codec_open(zlg_ctx *ctx, const char *codecs,
+                                               const zlg_codec_options *options,
+                                               zlg_codec **out, zlg_error *err);
+ZLG_API void zlg_codec_close(zlg_codec *codec);
+ZLG_API ZLG_MUST_USE zlg_status zlg_codec_encode(zlg_codec *codec, const void *data,
+                                                 size_t n_bytes, zlg_text *out,
+                                                 zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_codec_decode(zlg_codec *codec, const void *data,
+                                                 size_t n_bytes, zlg_text *out,
+                                                 zlg_error *err);
+/* Into n_room bytes of yours, which are written in place when they are just filled. More
+ * than they hold is ZLG_LIMIT. After a failure what is in them is unspecified. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_codec_decode_into(zlg_codec *codec, const void *data,
+                                                      size_t n_bytes, void *into,
+                                                      size_t n_room, size_t *out_n_bytes,
+                                                      zlg_error *err);
+
 /* ------------------------------------------------------------------ data types
  *
  * A data type of yours is a name, in documents of version 3, for elements that are in

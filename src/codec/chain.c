@@ -48,13 +48,9 @@ static zlg_status layout_step(const zlgi_step *step, const zlgi_edge *from, zlgi
     return typed ? measure(&step->to, to, err) : ZLG_OK;
 }
 
-zlg_status zlgi_chain_layout(const zlgi_chain *chain, const int64_t *shape,
-                             zlgi_layout *out, zlg_error *err)
+/* All edges behind the first. */
+static zlg_status layout_rest(const zlgi_chain *chain, zlgi_layout *out, zlg_error *err)
 {
-    const zlgi_edge_type *from = &chain->step[0].from;
-    out->edge[0].rank = from->rank;
-    memcpy(out->edge[0].shape, shape, sizeof *shape * (size_t)from->rank);
-    ZLGI_TRY(measure(from, &out->edge[0], err));
     for (int i = 0; i < chain->n_steps; i++) {
         const zlgi_step *step = &chain->step[i];
         zlg_status status = layout_step(step, &out->edge[i], &out->edge[i + 1], err);
@@ -62,6 +58,25 @@ zlg_status zlgi_chain_layout(const zlgi_chain *chain, const int64_t *shape,
             return within_step(step, status, err);
     }
     return ZLG_OK;
+}
+
+zlg_status zlgi_chain_layout(const zlgi_chain *chain, const int64_t *shape,
+                             zlgi_layout *out, zlg_error *err)
+{
+    const zlgi_edge_type *from = &chain->step[0].from;
+    out->edge[0].rank = from->rank;
+    memcpy(out->edge[0].shape, shape, sizeof *shape * (size_t)from->rank);
+    ZLGI_TRY(measure(from, &out->edge[0], err));
+    return layout_rest(chain, out, err);
+}
+
+zlg_status zlgi_chain_layout_bytes(const zlgi_chain *chain, size_t n_bytes,
+                                   zlgi_layout *out, zlg_error *err)
+{
+    out->edge[0].rank = 0;
+    out->edge[0].n_elements = 0;
+    out->edge[0].n_bytes = n_bytes;
+    return layout_rest(chain, out, err);
 }
 
 /* ------------------------------------------------------------------ decode */

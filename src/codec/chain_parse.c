@@ -31,6 +31,11 @@ static zlg_status find(const zlgi_codec_env *env, const char *name, const zlgi_c
     return *out ? ZLG_OK : unknown(name, library, err);
 }
 
+static bool needs_elements(const zlgi_codec *codec)
+{
+    return codec->kind == ZLGI_ARRAY_TO_ARRAY && !(codec->flags & ZLGI_CODEC_ON_BYTES);
+}
+
 /* Does the codec stand where it may? */
 static zlg_status check_place(const zlgi_codec *codec, const zlgi_edge_type *from, bool v2,
                               zlg_error *err)
@@ -165,6 +170,55 @@ zlg_status zlgi_chain_parse(const zlgi_codec_env *env, const zlgi_json *codecs,
     return finish(*out, err);
 }
 
+/* ------------------------------------------------------------------ bytes alone */
+
+/* Name and configuration as the version has them. */
+static zlg_status read_entry(const zlgi_codec_env *env, const zlgi_json *entry,
+                             const char **name, const zlgi_json **configuration,
+                             zlg_error *err)
+{
+    if (!env->v2)
+        return read_definition(entry, name, configuration, err);
+    const zlgi_json *id =
+        entry->type == ZLGI_JSON_OBJECT ? zlgi_json_get(entry, "id") : NULL;
+    if (!id || id->type != ZLGI_JSON_STRING)
+        return zlgi_fail(err, ZLG_METADATA, "a codec is not an object with an \"id\"");
+    *name = id->text;
+    *configuration = entry;
+    return ZLG_OK;
+}
+
+zlg_status zlgi_chain_parse_bytes(const zlgi_codec_env *env, const zlgi_json *codecs,
+                                  const zlgi_edge_type *from, zlgi_chain **out,
+                                  zlg_error *err)
+{
+    ZLGI_TRY(new_chain(env->arena, out, err));
+    for (const zlgi_json *entry = codecs->items; entry; entry = entry->next) {
+        const char *name = NULL;
+        const zlgi_json *configuration = NULL;
+        const zlgi_codec *codec;
+        ZLGI_TRY(read_entry(env, entry, &name, &configuration, err));
+        ZLGI_TRY(find(env, name, &codec, err));
+        ZLGI_TRY(add(*out, codec, configuration, env, from, err));
+    }
+    return ZLG_OK;
+}
+
+bool zlgi_chain_takes_elements(const zlgi_codec_env *env, const zlgi_json *codecs)
+{
+    for (const zlgi_json *entry = codecs->items; entry; entry = entry->next) {
+        const char *name = NULL;
+        const zlgi_json *configuration = NULL;
+        const zlgi_codec *codec;
+        if (read_entry(env, entry, &name, &configuration, NULL) != ZLG_OK ||
+            find(env, name, &codec, NULL) != ZLG_OK)
+            return false;
+        if (codec->kind == ZLGI_ARRAY_TO_BYTES || needs_elements(codec))
+            return true;
+    }
+    return false;
+}
+
 /* ------------------------------------------------------------------ version 2 */
 
 /* Filters and compressor as one list in encoding order. */
@@ -206,11 +260,6 @@ static zlg_status read_list(const zlgi_codec_env *env, const zlgi_json *filters,
     }
     return is_absent(compressor) ? ZLG_OK
                                  : list_add(env, out, compressor, "\"compressor\"", err);
-}
-
-static bool needs_elements(const zlgi_codec *codec)
-{
-    return codec->kind == ZLGI_ARRAY_TO_ARRAY && !(codec->flags & ZLGI_CODEC_ON_BYTES);
 }
 
 /* True when one of the list turns elements into bytes, with nothing before it that needs

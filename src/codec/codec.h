@@ -211,10 +211,20 @@ zlg_status zlgi_chain_parse_v2(const zlgi_codec_env *env, const zlgi_json *filte
                                const zlgi_json *compressor, bool order_f,
                                const zlgi_edge_type *from, zlgi_chain **out,
                                zlg_error *err);
+/* Codecs that make bytes of bytes, without elements anywhere: a list in the words of either
+ * version. `from` is a byte edge. */
+zlg_status zlgi_chain_parse_bytes(const zlgi_codec_env *env, const zlgi_json *codecs,
+                                  const zlgi_edge_type *from, zlgi_chain **out,
+                                  zlg_error *err);
+/* True when one of a version 2 list takes elements as they are, not their bytes. */
+bool zlgi_chain_takes_elements(const zlgi_codec_env *env, const zlgi_json *codecs);
 /* LIMIT when a typed edge passes limits->chunk_bytes is NOT checked here: layouts are made
  * for chunks that are never decoded whole, too. LIMIT only when a size overflows. */
 zlg_status zlgi_chain_layout(const zlgi_chain *chain, const int64_t *shape,
                              zlgi_layout *out, zlg_error *err);
+/* Of a chain that begins with bytes; how many may be ZLGI_UNKNOWN. */
+zlg_status zlgi_chain_layout_bytes(const zlgi_chain *chain, size_t n_bytes,
+                                   zlgi_layout *out, zlg_error *err);
 /*
  * Stored bytes back to edge n_folded. direct (may be NULL) is memory for that whole edge;
  * the result is there, in pair[0] or pair[1], or is a part of `encoded`. Sizes above
