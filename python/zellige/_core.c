@@ -155,11 +155,13 @@ static PyMethodDef functions[] = {
     {"array_from_metadata", core_array_from_metadata, METH_VARARGS, NULL},
     {"chunk_coordinates", core_chunk_coordinates, METH_VARARGS, NULL},
     {"read_chunks", core_read_chunks, METH_VARARGS, NULL},
+    {"explain_chunks", core_explain_chunks, METH_VARARGS, NULL},
     {"write_chunks", core_write_chunks, METH_VARARGS, NULL},
     {"set_attributes", core_set_attributes, METH_VARARGS, NULL},
     {"delete_node", core_delete_node, METH_VARARGS, NULL},
     {"move_node", core_move_node, METH_VARARGS, NULL},
     {"consolidate", core_consolidate, METH_VARARGS, NULL},
+    {"watch", core_watch, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -148,11 +148,15 @@ PyObject *core_move_node(PyObject *module, PyObject *args);
 PyObject *core_consolidate(PyObject *module, PyObject *args);
 
 /* ------------------------------------------------------------------ _core_call.c
- * What one call of the engine needs: the GIL is released in it, and signals stop it. */
+ * What one call of the engine needs: the GIL is released in it, signals stop it, and who
+ * watches this thread is told how far it is. */
 typedef struct core_call {
     zlg_call call;
     PyThreadState *thread;
+    bool is_watched;
+    uint64_t n_all; /* bytes in all, as last told; 0: nothing has been told */
 } core_call;
+PyObject *core_watch(PyObject *module, PyObject *report);
 /* timeout: NULL, None or seconds. False with an exception set. */
 bool core_call_make(core_call *call, PyObject *timeout);
 /* What a write asks for, or else the node: 0 asks for nothing. */
@@ -207,6 +211,7 @@ PyObject *core_varlen_items(const zlg_varlen *varlen, const zlg_array *array);
 PyObject *core_array_from_metadata(PyObject *module, PyObject *args);
 PyObject *core_chunk_coordinates(PyObject *module, PyObject *args);
 PyObject *core_read_chunks(PyObject *module, PyObject *args);
+PyObject *core_explain_chunks(PyObject *module, PyObject *args);
 PyObject *core_write_chunks(PyObject *module, PyObject *args);
 
 /* ------------------------------------------------------------------ _core_change.c */

@@ -57,7 +57,8 @@ void core_chunks_reset(core_chunks *chunks);
  * A store of the objects of one call: their bytes as the caller has fetched them, and then
  * what the call has made of them. */
 typedef struct core_stage core_stage;
-/* objects: for each chunk None, or something with its bytes. NULL with an exception set. */
+/* objects: for each chunk None, something with its bytes, or (bytes in all, [(offset,
+ * bytes), ...]) where only pieces were fetched. NULL with an exception set. */
 core_stage *core_stage_new(const core_chunks *chunks, PyObject *objects);
 zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, zlg_store **out,
                            zlg_error *err);

@@ -202,6 +202,37 @@ PyObject *core_read_chunks(PyObject *module, PyObject *args)
     return result;
 }
 
+static PyObject *explain_all(const job *j)
+{
+    PyObject *plans = PyList_New(j->chunks.n);
+    for (Py_ssize_t i = 0; plans != NULL && i < j->chunks.n; i++) {
+        zlg_error err;
+        zlg_text text;
+        zlg_status status;
+        CORE_UNLOCKED(status = zlg_array_explain(
+                          job_array(j), &j->chunks.items[i].selection, 1, 1, &text, &err));
+        PyObject *plan = status == ZLG_OK ? core_text(&text) : core_raise(&err);
+        if (plan == NULL || PyList_SetItem(plans, i, plan) < 0)
+            Py_CLEAR(plans);
+    }
+    return plans;
+}
+
+/* explain_chunks(as read_chunks): the plan of each chunk, JSON */
+PyObject *core_explain_chunks(PyObject *module, PyObject *args)
+{
+    job j;
+    PyObject *result = NULL;
+    if (!parse(&j, module, args, NULL))
+        return NULL;
+    if (job_make(&j))
+        result = explain_all(&j);
+    else if (!PyErr_Occurred())
+        result = PyUnicode_FromString(j.chunks.reason);
+    job_reset(&j);
+    return result;
+}
+
 /* ---------------------------------------------------------------------- writing */
 
 /* Variable length: the places are pairs of bytes and offsets. */

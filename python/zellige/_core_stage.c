@@ -10,10 +10,18 @@
 
 #include "zellige_ext.h"
 
+/* A piece of an object that was fetched in pieces. */
+typedef struct extent {
+    uint64_t offset;
+    Py_buffer view;
+} extent;
+
 typedef struct entry {
     const char *key; /* borrowed from the chunks */
-    Py_buffer before;
     bool has_before;
+    uint64_t n_before; /* bytes of the object before the call */
+    Py_ssize_t n_extents;
+    extent *extents; /* one, of all bytes, unless it was fetched in pieces */
     enum { LEFT, STORED, REMOVED } change;
     void *data; /* STORED: malloc's, as workers do not hold the GIL */
     size_t n_bytes;
@@ -69,10 +77,35 @@ static zlg_status stage_open(void *self, const char *key, zlg_object *out, zlg_e
     const entry *a = find(self, key);
     if (a == NULL || a->change == REMOVED || (a->change == LEFT && !a->has_before))
         return fail(err, ZLG_NOT_FOUND, "");
-    bool is_new = a->change == STORED;
-    *out = (zlg_object){.view = is_new ? a->data : a->before.buf,
-                        .n_bytes = is_new ? a->n_bytes : (uint64_t)a->before.len};
+    if (a->change == STORED) {
+        *out = (zlg_object){.view = a->data, .n_bytes = a->n_bytes};
+        return ZLG_OK;
+    }
+    bool is_whole =
+        a->n_extents == 1 && (uint64_t)a->extents->view.len == a->n_before;
+    *out = (zlg_object){.view = is_whole ? a->extents->view.buf : NULL,
+                        .n_bytes = a->n_before,
+                        .handle = (void *)(uintptr_t)a};
     return ZLG_OK;
+}
+
+/* Of an object that was fetched in pieces: all of a range lies in one. */
+static zlg_status stage_read(void *self, zlg_object *object, uint64_t offset, size_t n,
+                             void *destination, size_t *out_n, zlg_error *err)
+{
+    (void)self;
+    const entry *a = object->handle;
+    for (Py_ssize_t i = 0; i < a->n_extents; i++) {
+        const extent *e = &a->extents[i];
+        uint64_t length = (uint64_t)e->view.len;
+        if (offset < e->offset || offset - e->offset > length ||
+            n > length - (offset - e->offset))
+            continue;
+        memcpy(destination, (const char *)e->view.buf + (offset - e->offset), n);
+        *out_n = n;
+        return ZLG_OK;
+    }
+    return fail(err, ZLG_IO, "a part of the object that was not fetched");
 }
 
 static zlg_status stage_put(void *self, const char *key, const zlg_bytes *parts,
@@ -119,6 +152,7 @@ zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, zlg_store **out, zlg
 {
     zlg_store_methods methods = {.n_bytes_struct = sizeof methods,
                                  .open = stage_open,
+                                 .read = stage_read,
                                  .put = stage_put,
                                  .remove = stage_remove};
     return zlg_store_open_ext(ctx, &methods, stage, "a store of Python", out, err);
@@ -126,13 +160,46 @@ zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, zlg_store **out, zlg
 
 /* ---------------------------------------------------------------------- before */
 
+static bool take_extent(entry *a, uint64_t offset, PyObject *bytes)
+{
+    extent *e = &a->extents[a->n_extents];
+    if (PyObject_GetBuffer(bytes, &e->view, PyBUF_SIMPLE) < 0)
+        return false;
+    e->offset = offset;
+    a->n_extents++;
+    return true;
+}
+
+/* object: None, something with its bytes, or (bytes in all, [(offset, bytes), ...]). */
 static bool take_object(entry *a, PyObject *object)
 {
     if (object == NULL || object == Py_None)
         return object != NULL;
-    if (PyObject_GetBuffer(object, &a->before, PyBUF_SIMPLE) < 0)
+    PyObject *pieces = NULL;
+    unsigned long long n_bytes = 0, offset;
+    if (PyTuple_Check(object) &&
+        !PyArg_ParseTuple(object, "KO!", &n_bytes, &PyList_Type, &pieces))
         return false;
+    Py_ssize_t n = pieces != NULL ? PyList_Size(pieces) : 1;
+    a->extents = PyMem_Malloc(((size_t)n + 1) * sizeof *a->extents);
+    if (a->extents == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
     a->has_before = true;
+    a->n_before = n_bytes;
+    if (pieces == NULL) {
+        if (!take_extent(a, 0, object))
+            return false;
+        a->n_before = (uint64_t)a->extents->view.len;
+        return true;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *bytes;
+        if (!PyArg_ParseTuple(PyList_GetItem(pieces, i), "KO", &offset, &bytes) ||
+            !take_extent(a, offset, bytes))
+            return false;
+    }
     return true;
 }
 
@@ -174,9 +241,11 @@ core_stage *core_stage_new(const core_chunks *chunks, PyObject *objects)
 void core_stage_free(core_stage *stage)
 {
     for (Py_ssize_t i = 0; stage->entries != NULL && i < stage->n; i++) {
-        if (stage->entries[i].has_before)
-            PyBuffer_Release(&stage->entries[i].before);
-        free(stage->entries[i].data);
+        entry *a = &stage->entries[i];
+        while (a->n_extents > 0)
+            PyBuffer_Release(&a->extents[--a->n_extents].view);
+        PyMem_Free(a->extents);
+        free(a->data);
     }
     PyMem_Free(stage->entries);
     PyMem_Free(stage->slots);

@@ -83,6 +83,21 @@ def _inner_order(metadata: Any) -> int | None:
     return found.pop() if len(found) == 1 else None if found else 0
 
 
+def _index_of(metadata: Any) -> tuple[str, int] | None:
+    """Where the index of a shard lies, and its bytes. None where a shard can only be read
+    whole, and for grids whose shards differ."""
+    if metadata.zarr_format == 2 or len(metadata.codecs) != 1:
+        return None
+    (codec,) = metadata.codecs
+    shape = getattr(metadata.chunk_grid, "chunk_shape", None)
+    if not hasattr(codec, "index_codecs") or shape is None:
+        return None
+    n_chunks = math.prod(n // c for n, c in zip(shape, codec.chunk_shape))
+    n_sums = sum(type(c).__name__ == "Crc32cCodec" for c in codec.index_codecs)
+    location = getattr(codec.index_location, "value", codec.index_location)
+    return location, 16 * n_chunks + 4 * n_sums
+
+
 def _document(metadata: Any) -> dict[str, Any]:
     """The document without attributes. Its chunks lie inside the shape: what is selected
     of them may lie beyond the end of the array, which may have grown by now."""
@@ -170,6 +185,15 @@ def _shape_of(selection: Any, shape: Sequence[int]) -> tuple[int, ...]:
     )
 
 
+def _plain(dtype: np.dtype[Any]) -> Any:
+    """The type with times as integers: NumPy says too little of those without a unit."""
+    if dtype.kind in "mM":
+        return np.dtype("i8")
+    if dtype.names is None or dtype.fields is None:
+        return dtype.newbyteorder("=")
+    return [(n, _plain(dtype.fields[n][0]), dtype.fields[n][1]) for n in dtype.names]
+
+
 def _same(dtype: np.dtype[Any], native: np.dtype[Any]) -> bool:
     # Times without a unit are equal in both byte orders.
     return dtype == native and dtype.isnative
@@ -243,6 +267,7 @@ class Chunks:
         self._zarr_store = store
         self._store = _engine_store(store, create)
         self._keeps_parts = keeps_parts
+        self.index = _index_of(metadata)
         self.inner_order = _inner_order(metadata)
         try:
             self._document = _document(metadata)
@@ -266,12 +291,10 @@ class Chunks:
             known = metadata.zarr_format == 3 or not names.isdisjoint(_TEXT_CODECS)
             if native.kind not in "OT" or not known:
                 raise Refusal(f"the data type {native}", True)
-        elif native.newbyteorder("=") != self._dtype:
+        elif _plain(native) != _plain(self._dtype):
             raise Refusal(f"the data type {native}", True)
-
-    @property
-    def is_sharded(self) -> bool:
-        return self._array.shards is not None
+        else:
+            self._dtype = native.newbyteorder("=")
 
     def _grow(self, items: list[Item]) -> None:
         """Makes room for chunks beyond the grid: the array has grown since."""
@@ -324,6 +347,22 @@ class Chunks:
         statuses, _ = _checked(call(None, _addresses(arrays)))
         _scatter(target, items, arrays)
         return statuses
+
+    def ranges(
+        self, items: list[Item], dropped: tuple[int, ...], objects: list[Any]
+    ) -> list[list[tuple[int, int]]]:
+        """What is wanted of each shard, as (start, end), when its index is at hand."""
+        memory = (1, None, None)  # nothing is written to it
+        plans = _checked(
+            self._call(_core.explain_chunks, items, dropped, memory, None, 1, objects)
+        )
+        return [
+            [
+                (part["offset"], part["offset"] + part["n_bytes"])
+                for part in json.loads(plan)["objects"][0].get("ranges", ())
+            ]
+            for plan in plans
+        ]
 
     # ------------------------------------------------------------------ writing
 

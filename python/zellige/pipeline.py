@@ -22,12 +22,12 @@ from zarr.abc.codec import Codec, CodecPipeline
 from zarr.codecs._v2 import V2Codec
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import cpu, default_buffer_prototype
-from zarr.core.common import concurrent_map
 from zarr.core.config import config
 from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 from .chunks import Chunks, Item, Refusal, covers
 from .errors import UnsupportedError, ZelligeError
+from .fetching import fetch, fetch_parts, store_all
 
 __all__ = ["FallbackError", "ZelligeCodecPipeline", "pipeline_stats"]
 
@@ -218,11 +218,11 @@ class ZelligeCodecPipeline(CodecPipeline):
         if self._kind != _REMOTE:
             return await _in_thread(self._read_now, items, out, dropped, n_threads)
         chunks = self._native(items, False)
-        if chunks.is_sharded and not all(item[4] for item in items):
-            raise Refusal("parts of shards in a store of Python")
-        objects = await _fetch(items, [True] * len(items))
-        arrays = [None if o is None else o.as_numpy_array() for o in objects]
-        return await _in_thread(chunks.read, items, out, dropped, n_threads, arrays)
+        if chunks.index is None or all(covers(item) for item in items):
+            objects = _arrays(await fetch(items, [True] * len(items)))
+        else:
+            objects = await fetch_parts(chunks, items, dropped)
+        return await _in_thread(chunks.read, items, out, dropped, n_threads, objects)
 
     def _read_now(
         self, items: list[Item], out: Any, dropped: tuple[int, ...], n_threads: int
@@ -258,10 +258,9 @@ class ZelligeCodecPipeline(CodecPipeline):
             return
         chunks = self._native(items, True)
         is_new = covers if self.supports_partial_encode else _is_complete
-        objects = await _fetch(items, [not is_new(item) for item in items])
-        arrays = [None if o is None else o.as_numpy_array() for o in objects]
-        results = await _in_thread(chunks.write, items, value, dropped, n_threads, arrays)
-        await _store(items, results)
+        objects = _arrays(await fetch(items, [not is_new(item) for item in items]))
+        results = await _in_thread(chunks.write, items, value, dropped, n_threads, objects)
+        await store_all(items, results)
 
     def _write_files(
         self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
@@ -277,7 +276,7 @@ class ZelligeCodecPipeline(CodecPipeline):
     def _stored(self, items: list[Item]) -> list[Any]:
         """The buffers of a store in memory, or None."""
         objects = self._store._store_dict
-        if type(objects) is not dict:
+        if type(objects) is not dict and type(self._store) is not ManagedMemoryStore:
             raise Refusal("a mapping that is no dict")
         return [objects.get(item[0].path) for item in items]
 
@@ -300,7 +299,7 @@ class ZelligeCodecPipeline(CodecPipeline):
                     elif result is False:
                         now.pop(key, None)
                     elif result is not None:
-                        now[key] = _buffer(result)
+                        now[key] = cpu.Buffer.from_bytes(result)
             items = again
 
 
@@ -316,34 +315,8 @@ def _bytes_of(stored: Any) -> Any:
     return stored.as_numpy_array()
 
 
-def _buffer(result: Any) -> Any:
-    return cpu.Buffer.from_bytes(result)
-
-
-# ---------------------------------------------------------------------- other stores
-
-
-async def _fetch(items: list[Item], wanted: list[bool]) -> list[Any]:
-    """The objects of those chunks that are wanted, through their store."""
-
-    async def get(item: Item, is_wanted: bool) -> Any:
-        return await item[0].get(item[1].prototype) if is_wanted else None
-
-    return await concurrent_map(
-        list(zip(items, wanted)), get, config.get("async.concurrency")
-    )
-
-
-async def _store(items: list[Item], results: list[Any] | None) -> None:
-    async def put(item: Item, result: Any) -> None:
-        if result is False:
-            await item[0].delete()
-        elif result is not None:
-            await item[0].set(_buffer(result))
-
-    await concurrent_map(
-        list(zip(items, results or ())), put, config.get("async.concurrency")
-    )
+def _arrays(buffers: list[Any]) -> list[Any]:
+    return [None if buffer is None else buffer.as_numpy_array() for buffer in buffers]
 
 
 # The registry of zarr-python knows classes by module and name.
