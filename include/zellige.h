@@ -175,7 +175,8 @@ typedef struct zlg_ctx_options {
  * that size counts as 0. ZLG_USAGE when the size is missing.
  *
  * Structs without a size (zlg_axis, zlg_selection, zlg_target, zlg_source, zlg_read,
- * zlg_write, zlg_dtype, zlg_field, zlg_varlen, zlg_text, zlg_error) never change.
+ * zlg_write, zlg_read_chunk, zlg_encoded, zlg_dtype, zlg_field, zlg_varlen, zlg_text,
+ * zlg_error) never change.
  *
  * No thread is started before the first large call.
  */
@@ -557,6 +558,29 @@ typedef enum zlg_inner_order {
     ZLG_COLEXICOGRAPHIC = 2 /* the first axis runs fastest         */
 } zlg_inner_order;
 
+/*
+ * What a read shows of each chunk (innermost, where there are shards) before its elements are
+ * placed: once for each chunk, however many reads of the call want it. Chunks that are not
+ * stored are not shown; they are the fill value.
+ *
+ * The function changes or fills `elements`, or places what it wants itself and sets
+ * `placed`. It runs on any thread, several at once; what it is given is valid until it
+ * returns; it must not use the context. When it fails the read does: the error names array
+ * and chunk, then what `err` says.
+ */
+typedef struct zlg_read_chunk {
+    zlg_array *array;
+    const int64_t *coordinates; /* in the grid of (innermost) chunks                     */
+    const void *bytes;          /* elements; with transform_raw what is stored           */
+    size_t n_bytes;
+    void *elements;             /* all of the chunk, also beyond the shape of the array: */
+                                /* C order, native byte order. Decoded, or with          */
+                                /* transform_raw not set yet                             */
+    size_t n_bytes_elements;
+    int placed;                 /* 0; when the function sets 1, elements are not placed  */
+} zlg_read_chunk;
+typedef zlg_status (*zlg_transform_fn)(void *user, zlg_read_chunk *chunk, zlg_error *err);
+
 typedef struct zlg_call {
     size_t n_bytes_struct;
     int64_t deadline_ms;  /* from now; 0 or less: none                                  */
@@ -581,6 +605,9 @@ typedef struct zlg_call {
     /* Reads: one byte for each read of the call: set to 1 when an object that it touches
      * is not stored, else to 0. May be NULL. */
     uint8_t *missing;
+    zlg_transform_fn transform; /* reads of fixed-size types: see zlg_read_chunk; or NULL */
+    void *transform_user;
+    int transform_raw;          /* 1: it gets chunks as they are stored, and decodes them */
 } zlg_call;
 
 #define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}
@@ -619,6 +646,22 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_read_varlen(zlg_array *array,
                                                       zlg_varlen *out, const zlg_call *call,
                                                       zlg_error *err);
 ZLG_API void zlg_varlen_free(zlg_varlen *varlen);
+
+/*
+ * Encoded chunks, as they are stored: innermost chunks, where there are shards, so that they
+ * move from array to array without being decoded. A chunk is named by its coordinates in the
+ * grid of chunks of zlg_array_chunk_shape (rectilinear without shards: of objects); outside
+ * it is ZLG_RANGE.
+ *
+ * chunks: for each of n its coordinates. Element i of the result is what is stored of chunk
+ * i, no bytes when it is not stored; missing[i] tells these apart: 1 when neither the chunk
+ * nor, maybe, its object is stored. missing may be NULL. zlg_call.missing is left alone.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_read_encoded(zlg_array *array,
+                                                       const int64_t *chunks, size_t n,
+                                                       zlg_varlen *out, uint8_t *missing,
+                                                       const zlg_call *call,
+                                                       zlg_error *err);
 
 /*
  * The plan of a read as JSON, without reading data: objects, with key, chunks wanted, how
@@ -768,6 +811,24 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_fill(zlg_array *array,
                                                const zlg_selection *selection,
                                                const void *element, size_t n_bytes,
                                                const zlg_call *call, zlg_error *err);
+
+/*
+ * Encoded chunks are put as they are, unseen: what does not decode is for readers to find
+ * out. See zlg_array_read_encoded for their names. Of a shard the other inner chunks move as
+ * they are stored; it is put once, with the promises of other writes. A chunk that is given
+ * twice holds what came last. keep_empty has no say. ZLG_UNSUPPORTED where codecs lie around
+ * a shard.
+ */
+typedef struct zlg_encoded {
+    const int64_t *coordinates; /* of the chunk                                          */
+    const void *data;           /* NULL: the chunk is not to be stored                   */
+    size_t n_bytes;
+} zlg_encoded;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_write_encoded(zlg_array *array,
+                                                        const zlg_encoded *chunks, size_t n,
+                                                        const zlg_call *call,
+                                                        zlg_error *err);
 
 /* ------------------------------------------------------------------ change over time
  *

@@ -56,6 +56,7 @@ zlg_status zlg_array_over(zlg_array *array, zlg_store *store, zlg_array **out,
         return zlgi_no_memory(err, sizeof *other);
     *other = *array;
     other->store = other->source.store = store;
+    other->source.array = other;
     __atomic_add_fetch(&other->parsed->n_refs, 1, __ATOMIC_RELAXED);
     zlgi_store_ref(store);
     *out = other;
@@ -147,6 +148,7 @@ zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documen
                                                   : 0;
     }
     zlgi_source *source = &array->source;
+    source->array = array;
     source->store = array->store;
     source->prefix = array->path;
     source->grid = meta->grid;

@@ -92,6 +92,11 @@ zlg_status zlg_array_read_varlen(zlg_array *array, const zlg_selection *selectio
                                       "zlg_array_read");
         return zlgi_array_within(array, status, err);
     }
+    if (call.transform)
+        return zlgi_array_within(
+            array,
+            zlgi_fail(err, ZLG_UNSUPPORTED, "a transform of elements of variable length"),
+            err);
     zlgi_request request = {.source = &array->source, .selection = selection};
     zlg_status status =
         zlgi_engine_read_varlen(&array->store->ctx->engine, &request, out, &call, err);

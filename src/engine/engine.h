@@ -62,6 +62,7 @@ zlg_status zlgi_level_box_get(const zlgi_level *level, const zlg_limits *limits,
 
 /* What the engine needs to know of an array; owned by core, alive during calls. */
 typedef struct zlgi_source {
+    zlg_array *array; /* whose it is: for callbacks */
     zlg_store *store;
     const char *prefix; /* path of the array, "" for the root */
     zlgi_grid grid;
@@ -119,10 +120,11 @@ typedef struct zlgi_request {
     uint8_t *memory;                /* written to by reads only */
     const ptrdiff_t *strides;       /* NULL: C order */
     /* Writes. */
-    bool swapped;        /* numbers in memory are in the other byte order */
-    bool keep_empty;     /* chunks of only the fill value are stored */
-    bool replace;        /* objects are made anew: nothing of what is stored stays */
-    zlg_promise promise; /* not the default */
+    bool swapped;               /* numbers in memory are in the other byte order */
+    bool keep_empty;            /* chunks of only the fill value are stored */
+    bool replace;               /* objects are made anew: nothing of what is stored stays */
+    zlg_promise promise;        /* not the default */
+    const zlg_encoded *encoded; /* of the chunk in which each point lies: put as they are */
 } zlgi_request;
 
 /* Fixed-size types, or zlgi_view targets whose bytes go to `arenas`. */
@@ -130,6 +132,10 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
                             const zlg_call *call, zlg_error *err);
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,
                                    zlg_varlen *out, const zlg_call *call, zlg_error *err);
+/* What is stored of the (innermost) chunk in which each of n points lies. */
+zlg_status zlgi_engine_read_encoded(zlgi_engine *engine, const zlgi_request *request,
+                                    size_t n, zlg_varlen *out, uint8_t *missing,
+                                    const zlg_call *call, zlg_error *err);
 /* Memory of a variable-length type is that of a zlgi_view for each element. Promise and
  * keep_empty are those of the requests, not of the call. */
 zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, size_t n,

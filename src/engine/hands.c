@@ -94,7 +94,7 @@ bool zlgi_job_cuts(const zlgi_job *job, const zlgi_source *source)
     if (level->sharding)
         return !level->wrapped;
     return level->raw && level->rank > 0 && !job->plan.records &&
-           job->n_all >= 4 * (uint64_t)ZLGI_RUN_BYTES;
+           !zlgi_job_transform(job) && job->n_all >= 4 * (uint64_t)ZLGI_RUN_BYTES;
 }
 
 /* With fewer objects than hands an object is cut into blocks. */

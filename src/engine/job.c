@@ -55,7 +55,7 @@ int zlgi_job_threads(const zlgi_job *job)
     return job->call && job->call->n_threads > 0 ? ZLGI_MIN(n, job->call->n_threads) : n;
 }
 
-static void stop(zlgi_job *job, const char *why)
+void zlgi_job_stop(zlgi_job *job, const char *why)
 {
     pthread_mutex_lock(&job->lock);
     if (!__atomic_load_n(&job->stopped, __ATOMIC_RELAXED)) {
@@ -110,7 +110,7 @@ static void poll_caller(zlgi_job *job, zlgi_worker *worker, uint64_t now)
         give_back(worker, 0); /* the caller may read something itself */
     if (job->call->poll(job->call->user, __atomic_load_n(&job->n_done, __ATOMIC_RELAXED),
                         job->n_all))
-        stop(job, "stopped by the caller");
+        zlgi_job_stop(job, "stopped by the caller");
 }
 
 static void look_at_clock(zlgi_job *job, zlgi_worker *worker)
@@ -120,7 +120,7 @@ static void look_at_clock(zlgi_job *job, zlgi_worker *worker)
         return;
     uint64_t now = zlgi_now_ns();
     if (job->deadline_ns && now > job->deadline_ns)
-        stop(job, "the deadline passed");
+        zlgi_job_stop(job, "the deadline passed");
     if (is_caller && !(worker && worker->is_locked))
         poll_caller(job, worker, now);
 }
@@ -130,7 +130,7 @@ zlg_status zlgi_worker_check(zlgi_worker *worker)
     zlgi_job *job = worker->job;
     const zlg_call *call = job->call;
     if (call && call->cancel && __atomic_load_n(call->cancel, __ATOMIC_RELAXED))
-        stop(job, "stopped by the caller");
+        zlgi_job_stop(job, "stopped by the caller");
     if (worker->reserved > 0 && !worker->is_holding &&
         zlgi_budget_is_wanted(job->engine->budget))
         give_back(worker, 0);
@@ -150,7 +150,7 @@ static void idle(void *user)
     zlgi_job *job = user;
     if (job->call && job->call->cancel &&
         __atomic_load_n(job->call->cancel, __ATOMIC_RELAXED))
-        stop(job, "stopped by the caller");
+        zlgi_job_stop(job, "stopped by the caller");
 }
 
 bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece)

@@ -113,10 +113,17 @@ typedef struct zlgi_job {
     uint64_t failed_object, failed_piece;
     zlg_error error;
     zlg_stats stats;
+    zlgi_view *taken;   /* encoded chunks, by point; data NULL: not stored. NULL: decode */
     zlgi_arena *keep;   /* variable length: one per worker */
     int n_keep, n_kept; /* n_kept atomic */
     void (*run_task)(zlgi_worker *worker, uint64_t object, int block);
 } zlgi_job;
+
+/* NULL: what is decoded is placed as it is. */
+static inline zlg_transform_fn zlgi_job_transform(const zlgi_job *job)
+{
+    return job->call ? job->call->transform : NULL;
+}
 
 /* What a read would do, noted instead of done (explain.c). */
 typedef struct zlgi_trace_range {
@@ -144,6 +151,10 @@ struct zlgi_worker {
     bool is_locked;      /* a transaction is open: the caller is not asked, who may write */
     bool is_holding;     /* these are in use from check to check: only a poll gives back */
     bool is_caller;
+    /* Transforms: where in the array the box at hand begins, and which axis of the array
+     * each of its axes is. */
+    int64_t origin[ZLG_MAX_RANK];
+    int axes[ZLG_MAX_RANK];
 };
 
 /* Runs the tasks of a planned job on the pool; reports the lowest failure. */
@@ -162,6 +173,8 @@ zlg_status zlgi_worker_check(zlgi_worker *worker);
 /* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker
  * keeps, as it keeps the buffers, until others wait for them. Few bytes are not counted. */
 void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes);
+/* Ends the job: CANCELLED. */
+void zlgi_job_stop(zlgi_job *job, const char *why);
 /* Records worker->error for a piece of the object at hand. */
 void zlgi_worker_fail(zlgi_worker *worker, zlg_status status, uint64_t piece);
 /* False when a failure below makes the piece pointless. */
@@ -170,6 +183,12 @@ bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece);
 /* read.c: the uses of a planned object, in coordinates of its box. */
 zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
                             zlgi_uses *out, zlg_error *err);
+
+/* read.c: runs what is planned. */
+zlg_status zlgi_read_planned(zlgi_job *job, zlg_error *err);
+/* read.c: views in C order to offsets and bytes in one block. */
+zlg_status zlgi_join_views(zlgi_engine *engine, const zlgi_view *views, size_t n,
+                           zlg_varlen *out, zlg_error *err);
 
 /* ------------------------------------------------------------------ fetching (fetch.c) */
 
@@ -206,6 +225,14 @@ enum { ZLGI_GAP_BYTES = 16 * 1024, ZLGI_RUN_BYTES = 512 * 1024 };
 zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
                           const zlgi_level *level, const int64_t *shape,
                           const zlgi_range *range, const zlgi_uses *uses, zlg_error *err);
+/* transform.c: decodes the unit, shows it to the caller, and places what comes back. */
+zlg_status zlgi_unit_transform(zlgi_worker *worker, const zlgi_source *source,
+                               const zlgi_level *level, const zlgi_level_box *box,
+                               const int64_t *shape, const zlgi_range *range,
+                               const zlgi_uses *uses, zlg_error *err);
+/* encoded.c: keeps what is stored for every point. */
+zlg_status zlgi_encoded_take(zlgi_worker *worker, const zlgi_range *range,
+                             const zlgi_uses *uses, zlg_error *err);
 /* unit.c: a fill value for every use. */
 void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
                     const zlgi_uses *uses);

@@ -217,6 +217,14 @@ static zlg_status read_task(task *t, zlgi_uses *uses, zlg_error *err)
     return t->n_blocks > 1 ? read_shared(t, uses, err) : read_alone(t, uses, err);
 }
 
+static void set_origin(zlgi_worker *worker, const zlgi_planned *planned)
+{
+    for (int i = 0; i < planned->source->grid.rank; i++) {
+        worker->origin[i] = planned->start[i];
+        worker->axes[i] = i;
+    }
+}
+
 static void run_read(zlgi_worker *worker, uint64_t object, int i_block)
 {
     task t;
@@ -232,6 +240,8 @@ static void run_read(zlgi_worker *worker, uint64_t object, int i_block)
     uint64_t piece = t.source->level->sharding ? 0 : (uint64_t)i_block;
     if (!zlgi_worker_wants(worker, piece))
         return;
+    if (zlgi_job_transform(worker->job))
+        set_origin(worker, &t.planned);
     zlgi_uses uses = {.buf = zlgi_scratch_push(worker->scratch),
                       .rank = t.source->grid.rank};
     zlg_status status = read_task(&t, &uses, &worker->error);
@@ -269,7 +279,7 @@ static void close_shared(zlgi_job *job)
     }
 }
 
-static zlg_status run_planned(zlgi_job *job, zlg_error *err)
+zlg_status zlgi_read_planned(zlgi_job *job, zlg_error *err)
 {
     for (size_t i = 0; i < job->plan.n_requests; i++)
         job->n_all += (uint64_t)zlgi_use_count(zlgi_plan_use(&job->plan, i)) *
@@ -308,16 +318,15 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
     clear_missing(call, n);
     zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
     if (status == ZLG_OK)
-        status = run_planned(&job, err);
+        status = zlgi_read_planned(&job, err);
     zlgi_job_reset(&job);
     return status;
 }
 
 /* ------------------------------------------------------------------ variable length */
 
-/* Views in C order to offsets and bytes in one block. */
-static zlg_status join(zlgi_engine *engine, const zlgi_view *views, size_t n,
-                       zlg_varlen *out, zlg_error *err)
+zlg_status zlgi_join_views(zlgi_engine *engine, const zlgi_view *views, size_t n,
+                           zlg_varlen *out, zlg_error *err)
 {
     size_t n_offsets, n_bytes = 0;
     bool fits = zlgi_mul_size(n + 1, sizeof(int64_t), &n_offsets);
@@ -363,9 +372,9 @@ static zlg_status read_views(zlgi_job *job, const zlgi_request *request, zlg_var
     to_views.strides = NULL;
     ZLGI_TRY(zlgi_plan_make(&job->plan, job->engine->alloc, &to_views, 1, err));
     job->n_keep = zlgi_job_threads(job);
-    ZLGI_TRY(run_planned(job, err));
-    return join(job->engine, (const zlgi_view *)(const void *)views->data, (size_t)n, out,
-                err);
+    ZLGI_TRY(zlgi_read_planned(job, err));
+    return zlgi_join_views(job->engine, (const zlgi_view *)(const void *)views->data,
+                           (size_t)n, out, err);
 }
 
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,

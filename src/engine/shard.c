@@ -276,15 +276,36 @@ static zlg_status set_piece_uses(shard_reader *reader, const piece *p)
     return ZLG_OK;
 }
 
-static zlg_status read_piece(shard_reader *reader, const piece *p, const zlgi_range *range)
+static zlg_status read_any(shard_reader *reader, const zlgi_range *range)
 {
     const zlgi_level *inner = reader->level->inner;
-    ZLGI_TRY(set_piece_uses(reader, p));
     if (inner->sharding)
         return zlgi_shard_read(reader->worker, reader->source, inner, inner->shape, range,
                                &reader->piece_uses, NULL, 0, 1, reader->err);
     return zlgi_unit_read(reader->worker, reader->source, inner, inner->shape, range,
                           &reader->piece_uses, reader->err);
+}
+
+/* Transforms ask where in the array the piece lies. */
+static zlg_status read_located(shard_reader *reader, const piece *p,
+                               const zlgi_range *range)
+{
+    zlgi_worker *worker = reader->worker;
+    int64_t start[ZLG_MAX_RANK];
+    chunk_start(&reader->grid, p->chunk, start);
+    for (int i = 0; i < reader->grid.rank; i++)
+        worker->origin[worker->axes[i]] += start[i];
+    zlg_status status = read_any(reader, range);
+    for (int i = 0; i < reader->grid.rank; i++)
+        worker->origin[worker->axes[i]] -= start[i];
+    return status;
+}
+
+static zlg_status read_piece(shard_reader *reader, const piece *p, const zlgi_range *range)
+{
+    ZLGI_TRY(set_piece_uses(reader, p));
+    return zlgi_job_transform(reader->worker->job) ? read_located(reader, p, range)
+                                                   : read_any(reader, range);
 }
 
 /* The job keeps the lowest failure of an object by inner chunk. A shard inside a shard
@@ -586,7 +607,13 @@ zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
     ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room,
                                 &reader.box, err));
     set_grid(&reader);
-    ZLGI_TRY(read_permuted(&reader, index, i_block, n_blocks));
+    int axes[ZLG_MAX_RANK];
+    memcpy(axes, worker->axes, sizeof axes);
+    for (int i = 0; i < level->rank && zlgi_job_transform(worker->job); i++)
+        worker->axes[i] = axes[level->order[i]];
+    zlg_status status = read_permuted(&reader, index, i_block, n_blocks);
+    memcpy(worker->axes, axes, sizeof axes);
+    ZLGI_TRY(status);
     if (reader.failed == UINT64_MAX)
         return ZLG_OK;
     *err = reader.failure;

@@ -12,7 +12,7 @@ static uint64_t use_bytes(const zlgi_source *source, const zlgi_use *use)
 void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
                     const zlgi_uses *uses)
 {
-    for (size_t i = 0; i < uses->n; i++) {
+    for (size_t i = 0; i < uses->n && !worker->job->taken; i++) {
         const zlgi_use *use = zlgi_uses_at(uses, i);
         zlgi_place_fill(use, fill->data, source->item);
         worker->n_done += use_bytes(source, use);
@@ -255,6 +255,8 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
 {
     zlgi_level_box room;
     const zlgi_level_box *box;
+    if (worker->job->taken)
+        return zlgi_encoded_take(worker, range, uses, err);
     ZLGI_TRY(
         zlgi_level_box_get(level, worker->job->engine->limits, shape, &room, &box, err));
     if (worker->trace) {
@@ -263,6 +265,8 @@ zlg_status zlgi_unit_read(zlgi_worker *worker, const zlgi_source *source,
             uses->n == 1 && !zlgi_dtype_is_varlen(source->dtype) &&
             zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides);
     }
+    if (zlgi_job_transform(worker->job))
+        return zlgi_unit_transform(worker, source, level, box, shape, range, uses, err);
     if (level->raw && !range->memory && !range->object->view)
         return zlgi_raw_read(worker, source, level, box, shape, range, uses, err);
     if (worker->trace)

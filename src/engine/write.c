@@ -116,9 +116,20 @@ static zlg_status transact(object_writer *writer, zlgi_change change)
 
 /* ------------------------------------------------------------------ one object */
 
+static zlg_status write_encoded(object_writer *writer)
+{
+    const zlg_encoded *chunk = zlgi_written_encoded(&writer->box);
+    writer->part = (zlgi_bytes){.data = chunk->data, .n = chunk->n_bytes};
+    writer->empty = chunk->data ? ZLGI_FULL : ZLGI_EMPTY_ARRAY;
+    writer->covered = true;
+    return transact(writer, ZLGI_REPLACE);
+}
+
 static zlg_status write_unit(object_writer *writer)
 {
     size_t i_use;
+    if (writer->box.encoded)
+        return write_encoded(writer);
     writer->covered = writer->box.replace || zlgi_written_covers(&writer->box, &i_use);
     if (writer->covered)
         ZLGI_TRY(zlgi_unit_encode(&writer->box, NULL, writer->bufs, &writer->part,
@@ -220,6 +231,7 @@ static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_blo
                                  .shape = writer->planned.shape,
                                  .keep_empty = writer->request->keep_empty,
                                  .replace = is_replaced(&job->plan, &writer->planned),
+                                 .encoded = writer->request->encoded,
                                  .uses = uses,
                                  .fill = &source->fill,
                                  .err = writer->err};
@@ -366,12 +378,22 @@ static zlg_status sync_all(zlgi_job *job, zlg_error *err)
     return job->syncs ? store->class->sync(store, job->syncs, err) : ZLG_OK;
 }
 
+static uint64_t n_bytes_of(const zlgi_plan *plan, size_t i_request)
+{
+    const zlgi_request *request = &plan->requests[i_request];
+    uint64_t n = (uint64_t)zlgi_use_count(zlgi_plan_use(plan, i_request)), n_bytes = 0;
+    if (!request->encoded)
+        return n * request->source->item;
+    for (uint64_t i = 0; i < n; i++)
+        n_bytes += request->encoded[i].n_bytes;
+    return n_bytes;
+}
+
 static zlg_status run_planned(zlgi_job *job, zlg_error *err)
 {
     zlgi_plan *plan = &job->plan;
     for (size_t i = 0; i < plan->n_requests; i++) {
-        job->n_all += (uint64_t)zlgi_use_count(zlgi_plan_use(plan, i)) *
-                      plan->requests[i].source->item;
+        job->n_all += n_bytes_of(plan, i);
         ZLGI_TRY(set_swap(plan, i, err));
     }
     if (plan->n_objects == 0)

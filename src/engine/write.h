@@ -17,10 +17,11 @@ typedef struct zlgi_written {
     zlgi_worker *worker;
     const zlgi_source *source;
     const zlgi_level *level;
-    const int64_t *shape; /* declared: it may reach beyond the array */
-    bool keep_empty;      /* it is stored whatever it holds */
-    bool replace;         /* nothing of what is stored stays, whatever is covered */
-    zlgi_uses *uses;      /* in coordinates of the box, in the order of the call */
+    const int64_t *shape;       /* declared: it may reach beyond the array */
+    bool keep_empty;            /* it is stored whatever it holds */
+    bool replace;               /* nothing of what is stored stays, whatever is covered */
+    const zlg_encoded *encoded; /* chunks that are put as they are: see zlgi_request */
+    zlgi_uses *uses;            /* in coordinates of the box, in the order of the call */
     const zlgi_fill
         *fill; /* its value where nothing is stored. Codecs in front of a shard */
                /* may have rounded that of the array */
@@ -30,6 +31,8 @@ typedef struct zlgi_written {
 /* True when one use takes every element of the box; *out_use is the last that does: those
  * before it need not be looked at. */
 bool zlgi_written_covers(const zlgi_written *box, size_t *out_use);
+/* What a (innermost) chunk is to hold, when it is given encoded: the last of its points. */
+const zlg_encoded *zlgi_written_encoded(const zlgi_written *box);
 /* Codecs around a shard: the whole of it is one unit here. */
 static inline bool zlgi_written_is_shard(const zlgi_level *level)
 {

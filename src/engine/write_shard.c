@@ -1,8 +1,8 @@
 /*
  * write_shard.c: a shard from new inner chunks and from those that stay as they are stored.
- * Inner chunks lie in one order (zlg_call.inner_order), whatever order they came in, so that
- * the bytes depend neither on threads nor on the past. A shard in a shard is the same again, one level down,
- * into a buffer.
+ * Inner chunks lie in the order of the call (inner_order), whatever order they came in, so
+ * that the bytes depend neither on threads nor on the past. A shard in a shard is the same
+ * again, one level down, into a buffer.
  *
  * Implements the writing half of zarr-specs sharding-indexed §"Binary shard format".
  */
@@ -91,6 +91,11 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
     zlgi_empty empty = ZLGI_FULL;
     if (zlgi_written_is_shard(chunk->level)) {
         ZLGI_TRY(encode_shard(chunk, old, out, &empty));
+    } else if (chunk->encoded) {
+        const zlg_encoded *given = zlgi_written_encoded(chunk);
+        empty = given->data ? ZLGI_FULL : ZLGI_EMPTY_BOX;
+        if (!empty)
+            ZLGI_TRY(zlgi_buf_append(out, given->data, given->n_bytes, chunk->err));
     } else {
         zlgi_bytes encoded = {0};
         ZLGI_TRY(zlgi_unit_encode(chunk, old, writer->pieces, &encoded, &empty));
@@ -124,6 +129,7 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
                        .shape = level->sharding->chunk_shape,
                        .keep_empty = shard->keep_empty,
                        .replace = shard->replace,
+                       .encoded = shard->encoded,
                        .uses = &writer->piece_uses,
                        .fill = level->fill.data ? &level->fill : &shard->source->fill,
                        .err = shard->err};
@@ -140,7 +146,8 @@ static zlg_status encode_if_covered(zlgi_shard_writer *writer, uint64_t i_chunk,
     size_t i_use;
     zlgi_slot *slot = &writer->slots[i_chunk];
     ZLGI_TRY(take_chunk(writer, i_chunk, &room));
-    if (room.box.replace || zlgi_written_covers(&room.box, &i_use))
+    bool is_given = room.box.encoded && !zlgi_written_is_shard(room.box.level);
+    if (is_given || room.box.replace || zlgi_written_covers(&room.box, &i_use))
         return encode_chunk(writer, &room.box, NULL, i_buffer, slot);
     *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
     return ZLG_OK;
@@ -246,8 +253,9 @@ static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
         const zlgi_slot *slot = &writer->slots[i_chunk];
         if (slot->n_bytes == ZLGI_EMPTY)
             return false;
-        *out = (zlgi_bytes){.data = writer->buffers[slot->buffer]->data + slot->offset,
-                            .n = (size_t)slot->n_bytes};
+        *out = (zlgi_bytes){.n = (size_t)slot->n_bytes};
+        if (out->n > 0)
+            out->data = writer->buffers[slot->buffer]->data + slot->offset;
         return true;
     }
     if (!stored_chunk(old, i_chunk, out))
@@ -289,7 +297,8 @@ static zlg_status list_parts(zlgi_shard_writer *writer, const stored_shard *old,
             continue;
         *out_any = true;
         at += bytes.n;
-        ZLGI_TRY(add_part(writer->parts, bytes, box->err));
+        if (bytes.n > 0)
+            ZLGI_TRY(add_part(writer->parts, bytes, box->err));
     }
     ZLGI_TRY(zlgi_sharding_index_encode(box->level->sharding, box->worker->scratch,
                                         writer->facts->grid_shape, writer->facts->n_chunks,

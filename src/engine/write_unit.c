@@ -23,6 +23,14 @@ bool zlgi_written_covers(const zlgi_written *box, size_t *out_use)
     return false;
 }
 
+const zlg_encoded *zlgi_written_encoded(const zlgi_written *box)
+{
+    const zlgi_use *use = zlgi_uses_at(box->uses, 0);
+    const zlg_encoded *last = &box->encoded[use->ids[use->n_points - 1]];
+    box->worker->n_done += last->n_bytes;
+    return last;
+}
+
 /* How the elements of a unit lie in the buffer that the chain encodes. A shard inside
  * other codecs is taken in C order, in native byte order. */
 typedef struct unit {

@@ -1,5 +1,5 @@
 /*
- * order.c: the cells of a box in the orders in which the inner chunks of a shard are stored.
+ * order.c: the cells of a box in the orders in which inner chunks of a shard are stored.
  *
  * Morton order is the usual one, here and in zarr-python: bit 0 of every axis, first axis
  * lowest, then bit 1 of every axis that has one, ... make the code; axes are not padded to

@@ -384,6 +384,53 @@ static zlg_status read_over(stage *s, zlg_error *err)
     return ZLG_OK;
 }
 
+static zlg_status show_chunk(void *user, zlg_read_chunk *chunk, zlg_error *err)
+{
+    (void)user, (void)err;
+    assert_int_equal(chunk->n_bytes, 12);
+    return ZLG_OK;
+}
+
+static zlg_status read_shown(stage *s, zlg_error *err)
+{
+    uint16_t out[SIDE * SIDE];
+    zlg_call call = ZLG_CALL_INIT;
+    call.transform = show_chunk;
+    ZLGI_TRY(open_files(s, "", err));
+    ZLGI_TRY(zlg_array_open(s->store, "nested", NULL, &s->array, err));
+    ZLGI_TRY(zlg_array_read(s->array, NULL, &(zlg_target){.data = out}, &call, err));
+    assert_memory_equal(out, elements, sizeof out);
+    return ZLG_OK;
+}
+
+/* Of the shards into shards in memory. */
+static zlg_status move_encoded(stage *s, zlg_error *err)
+{
+    enum { N = 24 };
+    int64_t at[N][2];
+    zlg_encoded chunks[N];
+    uint16_t out[SIDE * SIDE];
+    for (int i = 0; i < N; i++)
+        memcpy(at[i], (const int64_t[]){i / 6, i % 6}, sizeof at[i]);
+    ZLGI_TRY(open_files(s, "", err));
+    ZLGI_TRY(zlg_array_open(s->store, "shards", NULL, &s->array, err));
+    ZLGI_TRY(zlg_array_read_encoded(s->array, at[0], N, &s->varlen, NULL, NULL, err));
+    for (int i = 0; i < N; i++)
+        chunks[i] = (zlg_encoded){
+            .coordinates = at[i],
+            .data = s->varlen.bytes + s->varlen.offsets[i],
+            .n_bytes = (size_t)(s->varlen.offsets[i + 1] - s->varlen.offsets[i])};
+    zlg_store_close(s->store);
+    s->store = NULL;
+    ZLGI_TRY(zlg_store_open_memory(s->ctx, &s->store, err));
+    ZLGI_TRY(zlg_array_over(s->array, s->store, &s->other, err));
+    ZLGI_TRY(zlg_array_write_encoded(s->other, chunks, N / 2 + 1, NULL, err));
+    ZLGI_TRY(zlg_array_write_encoded(s->other, chunks + N / 2, N / 2, NULL, err));
+    ZLGI_TRY(zlg_array_read(s->other, NULL, &(zlg_target){.data = out}, NULL, err));
+    assert_memory_equal(out, elements, sizeof out);
+    return ZLG_OK;
+}
+
 static zlg_status create(stage *s, int zarr_format, bool sharded, zlg_error *err)
 {
     uint16_t out[SIDE * SIDE];
@@ -513,6 +560,8 @@ int main(void)
         SCENARIO(create_shards),
         SCENARIO(create_v2),
         SCENARIO(read_over),
+        SCENARIO(read_shown),
+        SCENARIO(move_encoded),
     };
     return cmocka_run_group_tests(tests, write_files, remove_files);
 }

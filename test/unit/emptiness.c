@@ -1,5 +1,5 @@
-/* Which chunks count as empty: by bits, and by the looser rule of zarr-python, for each kind
- * of type; and arrays of version 2 whose fill value is null. */
+/* Which chunks count as empty: by bits, and by the looser rule of zarr-python, for each
+ * kind of type; and arrays of version 2 whose fill value is null. */
 #define _GNU_SOURCE
 #include "change_test.h"
 
@@ -87,8 +87,8 @@ static zlg_array *open_v2(zlg_store *store, const char *dtype, const char *fill,
     return array;
 }
 
-/* The element as it is stored comes back out of a chunk that is put there by hand, in native
- * order, and is written to the other. */
+/* The element as it is stored comes back out of a chunk that is put there by hand, in
+ * native order, and is written to the other. */
 static void check_case(zlg_store *store, const empty_case *c)
 {
     uint8_t element[64], chunk[128], out[256];
