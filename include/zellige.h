@@ -559,9 +559,9 @@ typedef enum zlg_inner_order {
 } zlg_inner_order;
 
 /*
- * What a read shows of each chunk (innermost, where there are shards) before its elements are
- * placed: once for each chunk, however many reads of the call want it. Chunks that are not
- * stored are not shown; they are the fill value.
+ * What a read shows of each chunk (innermost, where there are shards) before its elements
+ * are placed: once for each chunk, however many reads of the call want it. Chunks that are
+ * not stored are not shown; they are the fill value.
  *
  * The function changes or fills `elements`, or places what it wants itself and sets
  * `placed`. It runs on any thread, several at once; what it is given is valid until it
@@ -648,10 +648,10 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_read_varlen(zlg_array *array,
 ZLG_API void zlg_varlen_free(zlg_varlen *varlen);
 
 /*
- * Encoded chunks, as they are stored: innermost chunks, where there are shards, so that they
- * move from array to array without being decoded. A chunk is named by its coordinates in the
- * grid of chunks of zlg_array_chunk_shape (rectilinear without shards: of objects); outside
- * it is ZLG_RANGE.
+ * Encoded chunks, as they are stored: innermost chunks, where there are shards, so that
+ * they move from array to array without being decoded. A chunk is named by its coordinates
+ * in the grid of chunks of zlg_array_chunk_shape (rectilinear without shards: of objects);
+ * outside it is ZLG_RANGE.
  *
  * chunks: for each of n its coordinates. Element i of the result is what is stored of chunk
  * i, no bytes when it is not stored; missing[i] tells these apart: 1 when neither the chunk
@@ -793,8 +793,8 @@ typedef struct zlg_write {
     zlg_array *array;
     const zlg_selection *selection; /* NULL: everything */
     zlg_source source;
-    int replace;                    /* 1: objects that it touches are made anew: what the  */
-                                    /* call does not name holds the fill value             */
+    int replace;                    /* 1: objects that it touches are made anew: what the */
+                                    /* call does not name holds the fill value            */
 } zlg_write;
 
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
@@ -814,10 +814,10 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_fill(zlg_array *array,
 
 /*
  * Encoded chunks are put as they are, unseen: what does not decode is for readers to find
- * out. See zlg_array_read_encoded for their names. Of a shard the other inner chunks move as
- * they are stored; it is put once, with the promises of other writes. A chunk that is given
- * twice holds what came last. keep_empty has no say. ZLG_UNSUPPORTED where codecs lie around
- * a shard.
+ * out. See zlg_array_read_encoded for their names. Of a shard the other inner chunks move
+ * as they are stored; it is put once, with the promises of other writes. A chunk that is
+ * given twice holds what came last. keep_empty has no say. ZLG_UNSUPPORTED where codecs lie
+ * around a shard.
  */
 typedef struct zlg_encoded {
     const int64_t *coordinates; /* of the chunk                                          */

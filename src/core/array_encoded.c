@@ -1,6 +1,6 @@
 /*
- * array_encoded.c: encoded chunks of zellige.h in terms of the engine: each is named to it by
- * its first element.
+ * array_encoded.c: encoded chunks of zellige.h in terms of the engine: each is named to it
+ * by its first element.
  */
 #include "core/core.h"
 
