@@ -40,6 +40,7 @@ from .group import Group, consolidate
 from .node import Attributes
 from .selection import Blocks, Outer, Points
 from .store import LocalStore, MemoryStore, Promise, Store
+from .watching import progress
 
 __version__ = version()
 
@@ -80,6 +81,7 @@ __all__ = [
     "open",
     "open_array",
     "open_group",
+    "progress",
     "read_many",
     "save",
     "sweep",

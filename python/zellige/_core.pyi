@@ -1,5 +1,6 @@
 """The binding. Its types are subclassed in array.py, group.py and store.py."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -115,6 +116,9 @@ def set_attributes(
 def delete_node(store: Store, path: str, /) -> None: ...
 def move_node(store: Store, source: str, destination: str, /) -> None: ...
 def consolidate(store: Store, path: str, promise: Promise | None, /) -> None: ...
+def watch(
+    report: Callable[[int, int], object] | None, /
+) -> Callable[[int, int], object] | None: ...
 
 class Store:
     @property

@@ -1,10 +1,49 @@
 /*
  * One call of the engine as Python sees it: the GIL is released for its length, a signal
- * (Ctrl-C) or a passed deadline ends it. Knows nothing of what is called.
+ * (Ctrl-C) or a passed deadline ends it, and who watches is told how far it is. Knows
+ * nothing of what is called.
  */
 #include "_core.h"
 
 #include <unistd.h>
+
+static const char watcher_key[] = "zellige.progress"; /* in the dictionary of a thread */
+
+/* watch(report) -> the one before: what calls of this thread tell how far they are. */
+PyObject *core_watch(PyObject *module, PyObject *report)
+{
+    (void)module;
+    PyObject *dict = PyThreadState_GetDict();
+    if (dict == NULL)
+        return PyErr_NoMemory();
+    PyObject *before = PyDict_GetItemString(dict, watcher_key);
+    before = Py_NewRef(before != NULL ? before : Py_None);
+    if (PyDict_SetItemString(dict, watcher_key, report) < 0)
+        Py_CLEAR(before);
+    return before;
+}
+
+/* Borrowed; NULL where nobody watches this thread. */
+static PyObject *watcher(void)
+{
+    PyObject *dict = PyThreadState_GetDict();
+    PyObject *report = dict != NULL ? PyDict_GetItemString(dict, watcher_key) : NULL;
+    return report == Py_None ? NULL : report;
+}
+
+/* False with the exception of the watcher. */
+static bool tell(uint64_t n_done, uint64_t n_all)
+{
+    PyObject *report = watcher();
+    if (report == NULL)
+        return true;
+    Py_INCREF(report);
+    PyObject *answer = PyObject_CallFunction(report, "KK", (unsigned long long)n_done,
+                                             (unsigned long long)n_all);
+    Py_DECREF(report);
+    Py_XDECREF(answer);
+    return answer != NULL;
+}
 
 /* Handlers run on the main thread only; others must not wait for the GIL in vain. */
 static bool on_main_thread(void)
@@ -16,23 +55,27 @@ static bool on_main_thread(void)
 #endif
 }
 
-static int poll_signals(void *user, uint64_t n_done, uint64_t n_all)
+static int poll_python(void *user, uint64_t n_done, uint64_t n_all)
 {
-    (void)n_done, (void)n_all;
     core_call *call = user;
-    if (!on_main_thread())
+    if (!call->is_watched && !on_main_thread())
         return 0;
     PyEval_RestoreThread(call->thread);
-    int stop = PyErr_CheckSignals() < 0;
+    bool good = PyErr_CheckSignals() == 0;
+    if (good && call->is_watched && n_done < n_all) {
+        good = (call->n_all > 0 || tell(0, n_all)) && tell(n_done, n_all);
+        call->n_all = n_all;
+    }
     call->thread = PyEval_SaveThread();
-    return stop;
+    return !good;
 }
 
 bool core_call_make(core_call *call, PyObject *timeout)
 {
     call->call = (zlg_call)ZLG_CALL_INIT;
-    call->call.poll = poll_signals;
+    call->call.poll = poll_python;
     call->call.user = call;
+    call->is_watched = watcher() != NULL;
     if (timeout == NULL || timeout == Py_None)
         return true;
     double seconds = PyFloat_AsDouble(timeout);
@@ -58,6 +101,7 @@ void core_call_writes(core_call *call, const core_node *node, zlg_promise promis
 
 void core_call_enter(core_call *call)
 {
+    call->n_all = 0;
     call->thread = PyEval_SaveThread();
 }
 
@@ -66,6 +110,8 @@ bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err)
     PyEval_RestoreThread(call->thread);
     if (status != ZLG_OK)
         core_raise(err);
+    else if (call->n_all > 0 && !PyErr_Occurred())
+        tell(call->n_all, call->n_all);
     /* A call may come to its end although its poll asked it to stop. */
     return status == ZLG_OK && !PyErr_Occurred();
 }

@@ -14,6 +14,7 @@ from .create import create_array, create_group
 from .errors import UsageError
 from .group import Group
 from .store import Promise, Store, StoreLike, open_store
+from .watching import Steps
 
 __all__ = ["copy"]
 
@@ -48,8 +49,11 @@ def _boxes(array: Array) -> Iterator[tuple[slice, ...]]:
 
 
 def _copy_elements(source: Array, made: Array, promise: Promise | None) -> None:
-    for box in _boxes(made):
-        made.write(source[box], box, promise=promise)
+    with Steps(source.nbytes) as steps:
+        for box in _boxes(made):
+            made.write(source[box], box, promise=promise)
+            n_elements = prod(side.stop - side.start for side in box)
+            steps.add(n_elements * source.dtype.itemsize)
 
 
 # ---------------------------------------------------------------------- nodes
