@@ -3,58 +3,86 @@
 >>> import zellige
 >>> array = zellige.open_array("data.zarr")
 >>> part = array[0:10, ..., -1]
+
+Its names are those of zarr-python: ``import zellige as zarr`` carries common scripts.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from . import errors, storage
 from ._core import build_info, version
 from .api import (
-    create_array,
-    create_group,
+    consolidate_metadata,
+    group,
     load,
     open,
     open_array,
+    open_consolidated,
     open_group,
+    open_like,
     save,
+    save_array,
+    save_group,
     sweep,
+    tree,
 )
 from .array import Array, read_many, write_many
-from .copying import copy
+from .config import ArrayConfig, config
+from .copying import copy, copy_all, copy_store, from_array
+from .create import create_array, create_group
 from .errors import (
     CancelledError,
     CorruptError,
     ExistsError,
+    IncompatibleError,
     LimitError,
     MetadataError,
     NoMemoryError,
     NotFoundError,
     RangeError,
+    SelectionError,
     StoreError,
     UnsupportedError,
     UsageError,
     ZelligeError,
 )
 from .group import Group, consolidate
+from .hierarchy import create_hierarchy
+from .making import (
+    array,
+    create,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
 from .node import Attributes
 from .selection import Blocks, Outer, Points
-from .store import LocalStore, MemoryStore, Promise, Store
+from .store import LocalStore, MemoryStore, Promise, Store, StorePath
 from .watching import progress
+
+if TYPE_CHECKING:
+    from .waiting import read_each
 
 __version__ = version()
 
-#: The name that zarr-python has for it.
-consolidate_metadata = consolidate
-
 __all__ = [
     "Array",
+    "ArrayConfig",
     "Attributes",
     "Blocks",
     "CancelledError",
     "CorruptError",
     "ExistsError",
     "Group",
+    "IncompatibleError",
     "LimitError",
     "LocalStore",
     "MemoryStore",
@@ -65,34 +93,67 @@ __all__ = [
     "Points",
     "Promise",
     "RangeError",
+    "SelectionError",
     "Store",
     "StoreError",
+    "StorePath",
     "UnsupportedError",
     "UsageError",
     "ZelligeError",
     "__version__",
+    "array",
     "build_info",
+    "config",
     "consolidate",
     "consolidate_metadata",
     "copy",
+    "copy_all",
+    "copy_store",
+    "create",
     "create_array",
     "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "errors",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
     "load",
+    "ones",
+    "ones_like",
     "open",
     "open_array",
+    "open_consolidated",
     "open_group",
+    "open_like",
     "progress",
+    "read_each",
     "read_many",
     "save",
+    "save_array",
+    "save_group",
+    "storage",
     "sweep",
+    "tree",
+    "version",
     "write_many",
+    "zeros",
+    "zeros_like",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The pipeline of zarr-python, which is not imported before somebody asks for it."""
-    if name not in ("ZelligeCodecPipeline", "pipeline_stats", "FallbackError"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import pipeline
+#: Where to find what is not imported before somebody asks for it.
+_LATER = {
+    "FallbackError": "pipeline",
+    "ZelligeCodecPipeline": "pipeline",
+    "pipeline_stats": "pipeline",
+    "read_each": "waiting",  # which brings asyncio
+}
 
-    return getattr(pipeline, name)
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)

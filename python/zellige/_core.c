@@ -56,16 +56,6 @@ core_state *core_state_of(PyObject *module)
     return PyModule_GetState(module);
 }
 
-zlg_ctx *core_context(core_state *state)
-{
-    zlg_error err;
-    if (state->ctx == NULL && zlg_ctx_new(NULL, &state->ctx, &err) != ZLG_OK) {
-        core_raise(&err);
-        return NULL;
-    }
-    return state->ctx;
-}
-
 PyObject *core_raise(const zlg_error *err)
 {
     if (PyErr_Occurred())
@@ -157,6 +147,8 @@ static PyMethodDef functions[] = {
     {"read_chunks", core_read_chunks, METH_VARARGS, NULL},
     {"explain_chunks", core_explain_chunks, METH_VARARGS, NULL},
     {"write_chunks", core_write_chunks, METH_VARARGS, NULL},
+    {"set_context", core_set_context, METH_VARARGS, NULL},
+    {"set_threads", core_set_threads, METH_VARARGS, NULL},
     {"set_attributes", core_set_attributes, METH_VARARGS, NULL},
     {"delete_node", core_delete_node, METH_VARARGS, NULL},
     {"move_node", core_move_node, METH_VARARGS, NULL},

@@ -45,6 +45,7 @@ typedef struct core_pool {
 /* What the module owns. One context serves the process; it is made on first use. */
 typedef struct core_state {
     zlg_ctx *ctx;
+    int n_threads; /* most threads of a call; 0: those of the context */
     core_pool pool;
     PyObject *store_type, *node_type, *array_type, *group_type, *memory_type, *block_type;
     PyObject *empty, *zeros, *ndarray; /* of numpy */
@@ -78,8 +79,9 @@ typedef struct core_handle {
 /* How a node may be used: told when it is opened, and handed on to members of a group. */
 typedef struct core_ways {
     bool read_only;
-    zlg_promise promise; /* of writes that ask for none; never the default one */
-    bool keep_empty;     /* likewise */
+    zlg_promise promise;   /* of writes that ask for none; never the default one */
+    bool keep_empty;       /* likewise */
+    bool missing_is_error; /* of reads */
 } core_ways;
 
 /* An array or a group. */
@@ -93,8 +95,6 @@ typedef struct core_node {
 
 /* ------------------------------------------------------------------ _core.c */
 core_state *core_state_of(PyObject *module);
-/* The context of the process, or NULL with an exception set. */
-zlg_ctx *core_context(core_state *state);
 /* Sets the exception of a failed call, unless one is set already. Returns NULL. */
 PyObject *core_raise(const zlg_error *err);
 /* Moves text out of the library: a str. NULL on failure. */
@@ -108,6 +108,12 @@ void *core_new(PyObject *type, PyObject *base);
 /* Ends the life of an object: frees it and drops its type. */
 void core_delete(PyObject *self);
 
+/* ------------------------------------------------------------------ _core_context.c */
+/* The context that new stores get, or NULL with an exception set. */
+zlg_ctx *core_context(core_state *state);
+PyObject *core_set_context(PyObject *module, PyObject *args);
+PyObject *core_set_threads(PyObject *module, PyObject *args);
+
 /* ------------------------------------------------------------------ types
  * They cannot be called: functions of the module make objects of their subclasses. */
 extern PyType_Spec core_store_spec;  /* _core_store.c */
@@ -117,6 +123,9 @@ extern PyType_Spec core_group_spec;  /* _core_group.c */
 extern PyType_Spec core_memory_spec; /* _core_memory.c */
 extern PyType_Spec core_block_spec;  /* _core_stage.c */
 
+/* A store over a mapping: _core_mapping.c. */
+zlg_status core_open_mapping(zlg_ctx *ctx, PyObject *object, zlg_store **out,
+                             zlg_error *err);
 PyObject *core_open_store(PyObject *module, PyObject *args);
 PyObject *core_open_array(PyObject *module, PyObject *const *args, Py_ssize_t n_args);
 PyObject *core_open_group(PyObject *module, PyObject *args);
@@ -133,6 +142,8 @@ PyObject *core_node_wrap(core_state *state, PyObject *type, core_store *store,
                          zlg_array *array, zlg_group *group, core_ways ways);
 /* Puts what was opened anew in place of the handle; takes it over. */
 bool core_node_renew(core_node *node, zlg_array *array, zlg_group *group);
+/* The same node in another object, used in other ways. */
+PyObject *core_node_with_ways(core_node *node, core_ways ways);
 void core_node_delete(PyObject *object);
 /* False, with an exception set, where the node was opened for reading. */
 bool core_node_writable(const core_node *node);
@@ -154,11 +165,22 @@ typedef struct core_call {
     zlg_call call;
     PyThreadState *thread;
     bool is_watched;
-    uint64_t n_all; /* bytes in all, as last told; 0: nothing has been told */
+    uint64_t n_all;   /* bytes in all, as last told; 0: nothing has been told */
+    uint64_t n_known; /* the same, known beforehand, where the end is told in any case */
+    PyObject *outer;  /* who watched the thread before; NULL: as this call found it */
+    Py_buffer cancel; /* an int that another thread sets to stop the call */
+    bool has_cancel;
 } core_call;
 PyObject *core_watch(PyObject *module, PyObject *report);
 /* timeout: NULL, None or seconds. False with an exception set. */
 bool core_call_make(core_call *call, PyObject *timeout);
+/* What else a call may have: somebody who is told how far it is, as zellige.progress takes
+ * them, until core_call_reset; memory of an int that cancels it; NULL or None for neither.
+ * And as many threads as are set. False with an exception set; core_call_reset is due in
+ * both cases. */
+bool core_call_watch(core_call *call, const core_state *state, PyObject *progress,
+                     PyObject *cancel);
+void core_call_reset(core_call *call);
 /* What a write asks for, or else the node: 0 asks for nothing. */
 void core_call_writes(core_call *call, const core_node *node, zlg_promise promise,
                       int keep_empty);
@@ -190,6 +212,8 @@ typedef struct core_pick {
 /* Reads NumPy's basic indexing; anything else is asked of array._plan(key). False with an
  * exception set; core_pick_reset is due in both cases. */
 bool core_pick_make(core_pick *pick, core_node *array, PyObject *key);
+/* True for a key that names fields of records: a str, or a tuple or list with one in it. */
+bool core_names_fields(PyObject *key);
 void core_pick_reset(core_pick *pick);
 /* Sets the strides of a box for memory in the shape of the result. */
 void core_pick_place(core_pick *pick, const Py_ssize_t *strides);
@@ -197,6 +221,8 @@ void core_pick_place(core_pick *pick, const Py_ssize_t *strides);
 /* ------------------------------------------------------------------ reading, writing
  * _core_read.c, _core_write.c */
 PyObject *core_array_subscript(PyObject *self, PyObject *key);
+/* Bytes of the elements of a shape; SIZE_MAX where they are too many to count. */
+size_t core_n_bytes_of(PyObject *shape, size_t n_bytes_element);
 PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *core_read_many(PyObject *module, PyObject *args);
 PyObject *core_array_explain(PyObject *self, PyObject *args);

@@ -1,10 +1,11 @@
 """The binding. Its types are subclassed in array.py, group.py and store.py."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from .mapping import Mapped
 from .store import Promise
 from .store import Store as PublicStore
 
@@ -19,7 +20,7 @@ def version() -> str: ...
 def build_info() -> str: ...
 def open_store(
     type: type[_Store],
-    path: str | None,
+    path: str | Mapped | None,
     read_only: bool,
     create: bool,
     follow_links: bool,
@@ -95,6 +96,8 @@ def read_many(
     out: list[Any] | None,
     timeout: float | None,
     missing_is_error: bool,
+    progress: Any,
+    cancel: Any,
     /,
 ) -> list[Any]: ...
 def write_many(
@@ -102,12 +105,23 @@ def write_many(
     promise: Promise | None,
     keep_empty: bool | None,
     timeout: float | None,
+    progress: Any,
+    cancel: Any,
     /,
 ) -> None: ...
+def set_context(
+    threads: int,
+    memory_budget: int,
+    index_cache: int,
+    chunk_cache: int,
+    limits: dict[str, int],
+    /,
+) -> None: ...
+def set_threads(n: int, /) -> None: ...
 def set_attributes(
     node: Node,
     values: str | None,
-    remove: tuple[str, ...],
+    remove: tuple[bytes, ...],
     replace: bool,
     python_tokens: bool,
     promise: Promise | None,
@@ -149,7 +163,10 @@ class Node:
     def promise(self) -> Promise: ...
     @property
     def keep_empty(self) -> bool: ...
+    @property
+    def missing_is_error(self) -> bool: ...
     def _attributes(self) -> str: ...
+    def _with_ways(self, keep_empty: bool, missing_is_error: bool, /) -> Self: ...
     def _metadata(self) -> str: ...
 
 class Array(Node):
@@ -180,7 +197,9 @@ class Array(Node):
         selection: Any = ...,
         out: Any = None,
         timeout: float | None = None,
-        missing_is_error: bool = False,
+        missing_is_error: bool | None = None,
+        progress: Any = None,
+        cancel: Any = None,
     ) -> Any: ...
     def write(
         self,
@@ -190,6 +209,8 @@ class Array(Node):
         promise: Promise | None = None,
         keep_empty: bool | None = None,
         timeout: float | None = None,
+        progress: Any = None,
+        cancel: Any = None,
     ) -> None: ...
     def __getitem__(self, key: Any, /) -> Any: ...
     def __setitem__(self, key: Any, value: Any, /) -> None: ...

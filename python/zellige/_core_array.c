@@ -280,14 +280,17 @@ static PyObject *array_stored(PyObject *object, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"read", CORE_METHOD(core_array_read), METH_VARARGS | METH_KEYWORDS,
-     "read($self, selection=..., out=None, timeout=None, missing_is_error=False)\n--\n\n"
+     "read($self, selection=..., out=None, timeout=None, missing_is_error=None,\n"
+     "     progress=None, cancel=None)\n--\n\n"
      "Reads a selection, into `out` if given; gives up after `timeout` seconds. With\n"
-     "`missing_is_error` a chunk that is not stored raises NotFoundError."},
+     "`missing_is_error` a chunk that is not stored raises NotFoundError. `progress` is\n"
+     "told how far it is: a function of (done, all) in bytes, or a bar of tqdm. `cancel`\n"
+     "is an array of one C int that another thread sets to stop the call."},
     {"write", CORE_METHOD(core_array_write), METH_VARARGS | METH_KEYWORDS,
-     "write($self, value, selection=..., *, promise=None, keep_empty=None, timeout=None)\n"
-     "--\n\n"
+     "write($self, value, selection=..., *, promise=None, keep_empty=None, timeout=None,\n"
+     "      progress=None, cancel=None)\n--\n\n"
      "Writes a value into a selection, as the brackets do. What is left out is as the\n"
-     "array was opened."},
+     "array was opened; `progress` and `cancel` are those of read."},
     {"_clear", core_array_clear, METH_VARARGS, NULL},
     {"_refresh", core_array_refresh, METH_NOARGS, NULL},
     {"_resize", core_array_resize, METH_VARARGS, NULL},

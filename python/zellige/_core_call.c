@@ -72,7 +72,7 @@ static int poll_python(void *user, uint64_t n_done, uint64_t n_all)
 
 bool core_call_make(core_call *call, PyObject *timeout)
 {
-    call->call = (zlg_call)ZLG_CALL_INIT;
+    *call = (core_call){.call = ZLG_CALL_INIT};
     call->call.poll = poll_python;
     call->call.user = call;
     call->is_watched = watcher() != NULL;
@@ -92,6 +92,52 @@ bool core_call_make(core_call *call, PyObject *timeout)
     return true;
 }
 
+static bool take_progress(core_call *call, PyObject *progress)
+{
+    PyObject *module = PyImport_ImportModule("zellige.watching");
+    PyObject *report =
+        module != NULL ? PyObject_CallMethod(module, "reporter", "O", progress) : NULL;
+    if (report != NULL)
+        call->outer = core_watch(module, report);
+    Py_XDECREF(report);
+    Py_XDECREF(module);
+    call->is_watched = true;
+    return call->outer != NULL;
+}
+
+bool core_call_watch(core_call *call, const core_state *state, PyObject *progress,
+                     PyObject *cancel)
+{
+    call->call.n_threads = state->n_threads;
+    if (progress != NULL && progress != Py_None && !take_progress(call, progress))
+        return false;
+    if (cancel == NULL || cancel == Py_None)
+        return true;
+    if (PyObject_GetBuffer(cancel, &call->cancel, PyBUF_WRITABLE) < 0)
+        return false;
+    call->has_cancel = true;
+    if (call->cancel.len != sizeof(int)) {
+        PyErr_SetString(PyExc_ValueError, "what cancels a call is the memory of one int");
+        return false;
+    }
+    call->call.cancel = call->cancel.buf;
+    return true;
+}
+
+void core_call_reset(core_call *call)
+{
+    if (call->has_cancel)
+        PyBuffer_Release(&call->cancel);
+    call->has_cancel = false;
+    if (call->outer == NULL)
+        return;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_XDECREF(core_watch(NULL, call->outer));
+    Py_CLEAR(call->outer);
+    PyErr_Restore(type, value, trace);
+}
+
 void core_call_writes(core_call *call, const core_node *node, zlg_promise promise,
                       int keep_empty)
 {
@@ -108,10 +154,11 @@ void core_call_enter(core_call *call)
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err)
 {
     PyEval_RestoreThread(call->thread);
+    uint64_t n = call->n_all > 0 ? call->n_all : call->n_known;
     if (status != ZLG_OK)
         core_raise(err);
-    else if (call->n_all > 0 && !PyErr_Occurred())
-        tell(call->n_all, call->n_all);
+    else if (n > 0 && !PyErr_Occurred() && (call->n_all > 0 || tell(0, n)))
+        tell(n, n);
     /* A call may come to its end although its poll asked it to stop. */
     return status == ZLG_OK && !PyErr_Occurred();
 }

@@ -73,6 +73,7 @@ PyObject *core_array_resize(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O&O", &PyTuple_Type, &tuple, core_to_promise, &promise,
                           &timeout) ||
         !core_node_writable(array) || !core_call_make(&call, timeout) ||
+        !core_call_watch(&call, core_state_of(array->module), NULL, NULL) ||
         !take_shape(tuple, zlg_array_rank(array->handle->array), shape))
         return NULL;
     core_handle *held = core_handle_hold(array->handle);
@@ -124,7 +125,8 @@ PyObject *core_array_append(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!iO&O&O", &data, &PyTuple_Type, &tuple, &axis,
                           core_to_promise, &promise, core_to_keep_empty, &keep_empty,
                           &timeout) ||
-        !core_node_writable(array) || !core_call_make(&call, timeout))
+        !core_node_writable(array) || !core_call_make(&call, timeout) ||
+        !core_call_watch(&call, core_state_of(array->module), NULL, NULL))
         return NULL;
     core_source source = {0};
     core_handle *held = core_handle_hold(array->handle);

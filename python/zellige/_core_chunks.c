@@ -62,8 +62,8 @@ static bool take_mask(core_chunks *chunks, const Py_buffer *view, int64_t start,
 }
 
 /* A list of 64-bit integers along one axis of the view. */
-static bool take_list(core_chunks *chunks, const Py_buffer *view, int i_axis,
-                      int64_t start, int64_t edge, zlg_axis *axis)
+static bool take_list(core_chunks *chunks, const Py_buffer *view, int i_axis, int64_t start,
+                      int64_t edge, zlg_axis *axis)
 {
     Py_ssize_t n = view->shape[i_axis];
     int64_t *list = new_list(chunks, n);
@@ -218,8 +218,7 @@ static bool take_selection(core_chunks *chunks, PyObject *selection, const box *
         if (!good)
             return false;
     }
-    chunk->selection =
-        (zlg_selection){.kind = ZLG_BOX, .rank = chunks->rank, .axes = axes};
+    chunk->selection = (zlg_selection){.kind = ZLG_BOX, .rank = chunks->rank, .axes = axes};
     return true;
 }
 

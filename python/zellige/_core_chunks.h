@@ -28,7 +28,7 @@ typedef struct core_chunks {
     const int64_t **coordinates;
     ptrdiff_t *strides;
     struct index_list *lists; /* of all items, given back together */
-    const char *reason; /* why it cannot be done here; a text that is never freed */
+    const char *reason;       /* why it cannot be done here; a text that is never freed */
 } core_chunks;
 
 /* What all items of a batch share. */

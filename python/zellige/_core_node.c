@@ -79,6 +79,19 @@ bool core_node_renew(core_node *node, zlg_array *array, zlg_group *group)
     return true;
 }
 
+PyObject *core_node_with_ways(core_node *node, core_ways ways)
+{
+    core_state *state = core_state_of(node->module);
+    core_node *other = core_new((PyObject *)Py_TYPE((PyObject *)node), state->node_type);
+    if (other == NULL)
+        return NULL;
+    other->module = Py_NewRef(node->module);
+    other->store = Py_NewRef(node->store);
+    other->handle = core_handle_hold(node->handle);
+    other->ways = ways;
+    return (PyObject *)other;
+}
+
 void core_node_delete(PyObject *object)
 {
     core_node *self = (core_node *)object;
@@ -135,7 +148,7 @@ int core_to_keep_empty(PyObject *value, void *keep_empty)
 
 /* ---------------------------------------------------------------------- changes by path */
 
-/* Names of a tuple, borrowed from it. NULL with an exception set. */
+/* Names of a tuple of bytes, borrowed from it. NULL with an exception set. */
 static const char **take_names(PyObject *tuple, int *out_n)
 {
     Py_ssize_t n = PyTuple_Size(tuple);
@@ -143,7 +156,7 @@ static const char **take_names(PyObject *tuple, int *out_n)
     if (names == NULL)
         return n < 0 ? NULL : (PyErr_NoMemory(), NULL);
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (!PyArg_Parse(PyTuple_GetItem(tuple, i), "s", &names[i])) { /* no NUL in it */
+        if (!PyArg_Parse(PyTuple_GetItem(tuple, i), "y", &names[i])) { /* no NUL in it */
             PyMem_Free(names);
             return NULL;
         }
@@ -152,7 +165,8 @@ static const char **take_names(PyObject *tuple, int *out_n)
     return names;
 }
 
-/* set_attributes(node, JSON or None, names to remove, replace, python_tokens, promise) */
+/* set_attributes(node, JSON or None, names to remove as bytes, replace, python_tokens,
+ * promise) */
 PyObject *core_set_attributes(PyObject *module, PyObject *args)
 {
     PyObject *object, *remove;
@@ -303,9 +317,28 @@ static PyObject *node_metadata(PyObject *object, PyObject *unused)
                     &text, &err);
 }
 
+static PyObject *node_missing_is_error(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((core_node *)object)->ways.missing_is_error);
+}
+
+/* _with_ways(keep_empty, missing_is_error): the same node, used in other ways */
+static PyObject *node_with_ways(PyObject *object, PyObject *args)
+{
+    core_ways ways = ((core_node *)object)->ways;
+    int keep_empty, missing_is_error;
+    if (!PyArg_ParseTuple(args, "pp", &keep_empty, &missing_is_error))
+        return NULL;
+    ways.keep_empty = keep_empty != 0;
+    ways.missing_is_error = missing_is_error != 0;
+    return core_node_with_ways((core_node *)object, ways);
+}
+
 static PyMethodDef methods[] = {
     {"_attributes", node_attributes, METH_NOARGS, NULL},
     {"_metadata", node_metadata, METH_NOARGS, NULL},
+    {"_with_ways", node_with_ways, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -316,6 +349,8 @@ static PyGetSetDef facts[] = {
     {"zarr_format", node_format, NULL, "2 or 3.", NULL},
     {"promise", node_promise, NULL, "What writes promise that ask for nothing else.", NULL},
     {"keep_empty", node_keep_empty, NULL, "True where empty chunks are stored too.", NULL},
+    {"missing_is_error", node_missing_is_error, NULL,
+     "True where reads of what is not stored fail.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

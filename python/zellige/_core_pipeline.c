@@ -19,8 +19,8 @@ typedef struct job {
     int n_threads;
     core_chunks chunks;
     core_stage *stage;
-    zlg_store *store;  /* of the stage */
-    zlg_array *over;   /* the array over it */
+    zlg_store *store; /* of the stage */
+    zlg_array *over;  /* the array over it */
 } job;
 
 /* (address, shape, strides), or None where items have places of their own. A shape of None:
@@ -101,12 +101,11 @@ static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
     *j = (job){.objects = Py_None};
     core_batch *batch = &j->batch;
     write_ways none, *to = how != NULL ? how : &none;
-    return PyArg_ParseTuple(
-        args, how != NULL ? "O!O!OOOO!OOiOppi" : "O!O!OOOO!OOiO", type, &j->array,
-        &PyList_Type, &batch->items, &batch->path_type, &batch->store, &batch->check,
-        &PyTuple_Type, &batch->dropped, &j->memory, &batch->places, &j->n_threads,
-        &j->objects, &to->may_replace, &to->keep_empty,
-        &to->inner_order);
+    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOppi" : "O!O!OOOO!OOiO", type,
+                            &j->array, &PyList_Type, &batch->items, &batch->path_type,
+                            &batch->store, &batch->check, &PyTuple_Type, &batch->dropped,
+                            &j->memory, &batch->places, &j->n_threads, &j->objects,
+                            &to->may_replace, &to->keep_empty, &to->inner_order);
 }
 
 /* ---------------------------------------------------------------------- reading */
@@ -120,10 +119,10 @@ static bool read_fixed(job *j, core_call *call)
         return false;
     }
     for (Py_ssize_t i = 0; i < chunks->n; i++)
-        reads[i] = (zlg_read){.array = job_array(j),
-                              .selection = &chunks->items[i].selection,
-                              .target = {.data = chunks->items[i].data,
-                                         .strides = chunks->items[i].strides}};
+        reads[i] = (zlg_read){
+            .array = job_array(j),
+            .selection = &chunks->items[i].selection,
+            .target = {.data = chunks->items[i].data, .strides = chunks->items[i].strides}};
     zlg_error err;
     core_call_enter(call);
     zlg_status status = zlg_read_many(reads, (size_t)chunks->n, &call->call, &err);
@@ -138,8 +137,8 @@ static PyObject *read_texts(job *j, const core_chunk *chunk, core_call *call)
     zlg_error err;
     zlg_varlen varlen;
     core_call_enter(call);
-    zlg_status status = zlg_array_read_varlen(job_array(j), &chunk->selection, &varlen,
-                                              &call->call, &err);
+    zlg_status status =
+        zlg_array_read_varlen(job_array(j), &chunk->selection, &varlen, &call->call, &err);
     bool good = core_call_leave(call, status, &err);
     if (status != ZLG_OK)
         return NULL;
@@ -318,8 +317,8 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
     call.call.loose_fill = 1;
     if (job_make(&j)) {
         if (run_write(&j, &call))
-            result = j.stage != NULL ? core_stage_results(j.stage, module)
-                                     : Py_NewRef(Py_None);
+            result =
+                j.stage != NULL ? core_stage_results(j.stage, module) : Py_NewRef(Py_None);
     } else if (!PyErr_Occurred()) {
         result = PyUnicode_FromString(j.chunks.reason);
     }

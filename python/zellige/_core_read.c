@@ -71,7 +71,7 @@ static void job_drop(read_job *job)
 }
 
 /* Bytes of the elements of a shape; SIZE_MAX where they are too many to count. */
-static size_t n_bytes_of(PyObject *shape, size_t n_bytes_element)
+size_t core_n_bytes_of(PyObject *shape, size_t n_bytes_element)
 {
     size_t n_bytes = n_bytes_element;
     for (Py_ssize_t i = 0; i < PyTuple_Size(shape); i++) {
@@ -100,7 +100,7 @@ static bool job_fresh(read_job *job, PyObject *dtype)
     core_state *state = core_state_of(module);
     size_t n_bytes_element = job->pick.handle->n_bytes_element;
     PyObject *memory =
-        core_memory_new(module, n_bytes_of(shape, n_bytes_element), &job->data);
+        core_memory_new(module, core_n_bytes_of(shape, n_bytes_element), &job->data);
     if (memory != NULL) {
         job->result =
             PyObject_CallFunctionObjArgs(state->ndarray, shape, dtype, memory, NULL);
@@ -242,19 +242,28 @@ static bool read_varlen(read_job *job, core_call *call)
     return job->result != NULL;
 }
 
-static bool run(read_job *jobs, size_t n, PyObject *timeout, bool missing_is_error)
+/* What a caller says of a call. */
+typedef struct read_terms {
+    PyObject *timeout, *progress, *cancel;
+    int missing_is_error;
+} read_terms;
+
+static bool run(read_job *jobs, size_t n, const read_terms *terms)
 {
     core_call call;
-    if (!core_call_make(&call, timeout))
+    if (!core_call_make(&call, terms->timeout))
         return false;
-    call.call.missing_is_error = missing_is_error;
-    if (!read_fixed(jobs, n, &call))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        if (jobs[i].pick.handle->is_varlen && !read_varlen(&jobs[i], &call))
-            return false;
-    }
-    return true;
+    const core_state *state = n > 0 ? core_state_of(jobs->array->module) : NULL;
+    bool good = n == 0 || core_call_watch(&call, state, terms->progress, terms->cancel);
+    call.call.missing_is_error = terms->missing_is_error;
+    for (size_t i = 0; call.outer != NULL && i < n; i++)
+        call.n_known +=
+            core_n_bytes_of(jobs[i].pick.shape, jobs[i].pick.handle->n_bytes_element);
+    good = good && read_fixed(jobs, n, &call);
+    for (size_t i = 0; good && i < n; i++)
+        good = !jobs[i].pick.handle->is_varlen || read_varlen(&jobs[i], &call);
+    core_call_reset(&call);
+    return good;
 }
 
 /* What the caller gets: their own array, an element, or the fresh array. */
@@ -271,12 +280,12 @@ static PyObject *job_result(const read_job *job)
     return Py_NewRef(job->result);
 }
 
-static PyObject *read_one(core_node *array, PyObject *key, PyObject *out, PyObject *timeout,
-                          bool missing_is_error)
+static PyObject *read_one(core_node *array, PyObject *key, PyObject *out,
+                          const read_terms *terms)
 {
     read_job job;
     PyObject *result = NULL;
-    if (job_make(&job, array, key, out) && run(&job, 1, timeout, missing_is_error))
+    if (job_make(&job, array, key, out) && run(&job, 1, terms))
         result = job_result(&job);
     job_reset(&job);
     return result;
@@ -284,19 +293,30 @@ static PyObject *read_one(core_node *array, PyObject *key, PyObject *out, PyObje
 
 PyObject *core_array_subscript(PyObject *self, PyObject *key)
 {
-    return read_one((core_node *)self, key, NULL, NULL, false);
+    core_node *array = (core_node *)self;
+    if (core_names_fields(key))
+        return PyObject_CallMethod(self, "_get_fields", "(O)", key);
+    read_terms terms = {.missing_is_error = array->ways.missing_is_error};
+    return read_one(array, key, NULL, &terms);
 }
 
-/* read(selection=..., out=None, timeout=None, missing_is_error=False) */
+/* read(selection=..., out=None, timeout=None, missing_is_error=None, progress=None,
+ * cancel=None) */
 PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"selection", "out", "timeout", "missing_is_error", NULL};
-    PyObject *selection = Py_Ellipsis, *out = NULL, *timeout = NULL;
-    int missing_is_error = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOp", names, &selection, &out,
-                                     &timeout, &missing_is_error))
+    static char *names[] = {"selection", "out",    "timeout", "missing_is_error",
+                            "progress",  "cancel", NULL};
+    core_node *array = (core_node *)self;
+    PyObject *selection = Py_Ellipsis, *out = NULL, *missing_is_error = Py_None;
+    read_terms terms = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOOO", names, &selection, &out,
+                                     &terms.timeout, &missing_is_error, &terms.progress,
+                                     &terms.cancel))
         return NULL;
-    return read_one((core_node *)self, selection, out, timeout, missing_is_error != 0);
+    terms.missing_is_error = missing_is_error == Py_None
+                                 ? array->ways.missing_is_error
+                                 : PyObject_IsTrue(missing_is_error);
+    return terms.missing_is_error < 0 ? NULL : read_one(array, selection, out, &terms);
 }
 
 /* ---------------------------------------------------------------------- many */
@@ -330,12 +350,13 @@ static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
     return list;
 }
 
-/* read_many(reads: list, outs: list or None, timeout, missing_is_error) */
+/* read_many(reads: list, outs: list or None, timeout, missing_is_error, progress, cancel) */
 PyObject *core_read_many(PyObject *module, PyObject *args)
 {
-    PyObject *reads, *outs, *timeout;
-    int missing_is_error;
-    if (!PyArg_ParseTuple(args, "OOOp", &reads, &outs, &timeout, &missing_is_error))
+    PyObject *reads, *outs;
+    read_terms terms = {0};
+    if (!PyArg_ParseTuple(args, "OOOpOO", &reads, &outs, &terms.timeout,
+                          &terms.missing_is_error, &terms.progress, &terms.cancel))
         return NULL;
     Py_ssize_t n = PyList_Size(reads);
     if (n < 0 || (outs != Py_None && PyList_Size(outs) != n)) {
@@ -355,7 +376,7 @@ PyObject *core_read_many(PyObject *module, PyObject *args)
                                 PyList_GetItem(reads, n_made), out);
         n_made++;
     }
-    if (good && run(jobs, (size_t)n, timeout, missing_is_error != 0))
+    if (good && run(jobs, (size_t)n, &terms))
         result = results_of(jobs, n);
     for (Py_ssize_t i = 0; i < n_made; i++)
         job_reset(&jobs[i]);

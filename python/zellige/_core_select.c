@@ -307,6 +307,22 @@ static bool pick_plan(core_pick *pick, core_node *array, PyObject *key)
 
 /* ---------------------------------------------------------------------- both */
 
+bool core_names_fields(PyObject *key)
+{
+    if (PyUnicode_Check(key))
+        return true;
+    if (PyTuple_Check(key)) {
+        for (Py_ssize_t i = 0; i < PyTuple_Size(key); i++) {
+            PyObject *item = PyTuple_GetItem(key, i);
+            if (PyUnicode_Check(item) || (PyList_Check(item) && core_names_fields(item)))
+                return true;
+        }
+        return false;
+    }
+    return PyList_Check(key) && PyList_Size(key) > 0 &&
+           PyUnicode_Check(PyList_GetItem(key, 0));
+}
+
 bool core_pick_make(core_pick *pick, core_node *array, PyObject *key)
 {
     *pick = (core_pick){.selection.kind = ZLG_BOX};

@@ -30,7 +30,7 @@ typedef struct entry {
 struct core_stage {
     Py_ssize_t n;
     entry *entries;
-    size_t n_slots; /* a power of two */
+    size_t n_slots;  /* a power of two */
     uint32_t *slots; /* number of an entry and 1; 0: free */
 };
 
@@ -81,8 +81,7 @@ static zlg_status stage_open(void *self, const char *key, zlg_object *out, zlg_e
         *out = (zlg_object){.view = a->data, .n_bytes = a->n_bytes};
         return ZLG_OK;
     }
-    bool is_whole =
-        a->n_extents == 1 && (uint64_t)a->extents->view.len == a->n_before;
+    bool is_whole = a->n_extents == 1 && (uint64_t)a->extents->view.len == a->n_before;
     *out = (zlg_object){.view = is_whole ? a->extents->view.buf : NULL,
                         .n_bytes = a->n_before,
                         .handle = (void *)(uintptr_t)a};

@@ -15,6 +15,8 @@ static bool open_handle(core_store *self, PyObject *path, const zlg_fs_options *
     zlg_status status;
     if (path == Py_None) {
         status = zlg_store_open_memory(ctx, &self->handle, &err);
+    } else if (!PyUnicode_Check(path)) {
+        status = core_open_mapping(ctx, path, &self->handle, &err);
     } else {
         PyObject *bytes;
         if (!PyUnicode_FSConverter(path, &bytes))
@@ -29,8 +31,8 @@ static bool open_handle(core_store *self, PyObject *path, const zlg_fs_options *
     return status == ZLG_OK;
 }
 
-/* open_store(type, path or None for one in memory, read_only, create, follow_links,
- * no_locks) */
+/* open_store(type, path, or None or a mapping for one in memory, read_only, create,
+ * follow_links, no_locks) */
 PyObject *core_open_store(PyObject *module, PyObject *args)
 {
     PyObject *type, *path;

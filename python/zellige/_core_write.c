@@ -64,11 +64,40 @@ static bool run(write_job *jobs, size_t n, core_call *call)
         writes[i] = (zlg_write){.array = jobs[i].pick.handle->array,
                                 .selection = &jobs[i].pick.selection,
                                 .source = jobs[i].source.source};
+    for (size_t i = 0; call->outer != NULL && i < n; i++)
+        call->n_known +=
+            core_n_bytes_of(jobs[i].pick.shape, jobs[i].pick.handle->n_bytes_element);
     core_call_enter(call);
     zlg_status status = n == 1 ? write_one(jobs, &call->call, &err)
                                : zlg_write_many(writes, n, &call->call, &err);
     bool good = core_call_leave(call, status, &err);
     PyMem_Free(writes);
+    return good;
+}
+
+/* What a caller says of a call. */
+typedef struct write_terms {
+    PyObject *timeout, *progress, *cancel;
+    zlg_promise promise;
+    int keep_empty;
+} write_terms;
+
+static bool write_to(core_node *array, PyObject *key, PyObject *value,
+                     const write_terms *terms)
+{
+    write_job job;
+    core_call call;
+    if (!core_call_make(&call, terms->timeout))
+        return false;
+    bool good = job_make(&job, array, key, value, true) &&
+                core_call_watch(&call, core_state_of(array->module), terms->progress,
+                                terms->cancel);
+    if (good) {
+        core_call_writes(&call, array, terms->promise, terms->keep_empty);
+        good = run(&job, 1, &call);
+    }
+    core_call_reset(&call);
+    job_reset(&job);
     return good;
 }
 
@@ -81,39 +110,30 @@ int core_array_assign(PyObject *self, PyObject *key, PyObject *value)
         core_raise(&err);
         return -1;
     }
-    write_job job;
-    core_call call;
-    bool good =
-        job_make(&job, (core_node *)self, key, value, true) && core_call_make(&call, NULL);
-    if (good) {
-        core_call_writes(&call, job.array, ZLG_PROMISE_DEFAULT, 0);
-        good = run(&job, 1, &call);
+    if (core_names_fields(key)) {
+        PyObject *done = PyObject_CallMethod(self, "_set_fields", "OO", key, value);
+        Py_XDECREF(done);
+        return done != NULL ? 0 : -1;
     }
-    job_reset(&job);
-    return good ? 0 : -1;
+    write_terms terms = {0};
+    return write_to((core_node *)self, key, value, &terms) ? 0 : -1;
 }
 
-/* write(value, selection=..., *, promise=None, keep_empty=None, timeout=None) */
+/* write(value, selection=..., *, promise=None, keep_empty=None, timeout=None,
+ * progress=None, cancel=None) */
 PyObject *core_array_write(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"value", "selection", "promise", "keep_empty", "timeout", NULL};
-    PyObject *value, *selection = Py_Ellipsis, *timeout = NULL;
-    zlg_promise promise = ZLG_PROMISE_DEFAULT;
-    int keep_empty = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$O&O&O", names, &value, &selection,
-                                     core_to_promise, &promise, core_to_keep_empty,
-                                     &keep_empty, &timeout))
+    static char *names[] = {"value",   "selection", "promise", "keep_empty",
+                            "timeout", "progress",  "cancel",  NULL};
+    PyObject *value, *selection = Py_Ellipsis;
+    write_terms terms = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$O&O&OOO", names, &value,
+                                     &selection, core_to_promise, &terms.promise,
+                                     core_to_keep_empty, &terms.keep_empty, &terms.timeout,
+                                     &terms.progress, &terms.cancel))
         return NULL;
-    write_job job;
-    core_call call;
-    bool good = job_make(&job, (core_node *)self, selection, value, true) &&
-                core_call_make(&call, timeout);
-    if (good) {
-        core_call_writes(&call, job.array, promise, keep_empty);
-        good = run(&job, 1, &call);
-    }
-    job_reset(&job);
-    return good ? Py_NewRef(Py_None) : NULL;
+    return write_to((core_node *)self, selection, value, &terms) ? Py_NewRef(Py_None)
+                                                                 : NULL;
 }
 
 /* _clear(selection, promise, keep_empty, timeout): the fill value */
@@ -128,7 +148,8 @@ PyObject *core_array_clear(PyObject *self, PyObject *args)
         return NULL;
     core_pick pick;
     core_call call;
-    if (!core_node_writable(array) || !core_call_make(&call, timeout))
+    if (!core_node_writable(array) || !core_call_make(&call, timeout) ||
+        !core_call_watch(&call, core_state_of(array->module), NULL, NULL))
         return NULL;
     bool good = core_pick_make(&pick, array, selection);
     if (good) {
@@ -161,14 +182,15 @@ static bool make_one_of_many(core_state *state, write_job *job, PyObject *write)
                     PyTuple_GetItem(write, 2), false);
 }
 
-/* write_many(writes: list, promise, keep_empty, timeout) */
+/* write_many(writes: list, promise, keep_empty, timeout, progress, cancel) */
 PyObject *core_write_many(PyObject *module, PyObject *args)
 {
-    PyObject *writes, *timeout;
+    PyObject *writes, *timeout, *progress, *cancel;
     zlg_promise promise;
     int keep_empty;
-    if (!PyArg_ParseTuple(args, "O!O&O&O", &PyList_Type, &writes, core_to_promise, &promise,
-                          core_to_keep_empty, &keep_empty, &timeout))
+    if (!PyArg_ParseTuple(args, "O!O&O&OOO", &PyList_Type, &writes, core_to_promise,
+                          &promise, core_to_keep_empty, &keep_empty, &timeout, &progress,
+                          &cancel))
         return NULL;
     core_call call;
     Py_ssize_t n = PyList_Size(writes), n_made = 0;
@@ -185,10 +207,12 @@ PyObject *core_write_many(PyObject *module, PyObject *args)
                                 PyList_GetItem(writes, n_made));
         n_made++;
     }
+    good = good && core_call_watch(&call, core_state_of(module), progress, cancel);
     if (good) {
         core_call_writes(&call, jobs[0].array, promise, keep_empty);
         good = run(jobs, (size_t)n, &call);
     }
+    core_call_reset(&call);
     for (Py_ssize_t i = 0; i < n_made; i++)
         job_reset(&jobs[i]);
     PyMem_Free(jobs);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .choosing import Choosing
+from .coding import split
 from .errors import UnsupportedError, UsageError
+from .layout import shape_of
 from .node import Node
 from .report import Report, array_report
 from .selection import (
@@ -26,7 +29,9 @@ from .selection import (
     plan_points,
 )
 from .source import Encoder, as_array, as_objects, cast, encoder, pack
-from .store import Promise, Store
+from .standard import Standard
+from .store import Promise, Store, StoreLike
+from .watching import Progress
 
 __all__ = ["Array", "Indexer", "read_many", "write_many"]
 
@@ -54,11 +59,15 @@ def _reopen(
     read_only: bool,
     promise: Promise,
     keep_empty: bool,
+    missing_is_error: bool,
 ) -> Array:
-    return _core.open_array(Array, store, path, zarr_format, read_only, promise, keep_empty)
+    array = _core.open_array(
+        Array, store, path, zarr_format, read_only, promise, keep_empty
+    )
+    return array._with_ways(keep_empty, True) if missing_is_error else array
 
 
-class Array(_core.Array, Node):
+class Array(Choosing, Standard, Node):
     """An array of a store: a snapshot of its metadata, and its elements on request.
 
     ``array[...]`` takes integers, slices of any step, ``...`` and ``np.newaxis`` as NumPy
@@ -134,21 +143,6 @@ class Array(_core.Array, Node):
         _, part, _, unit, scale, fields = self._description
         return numpy_dtype((part, part, 0, unit, scale, fields))
 
-    def __array__(
-        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
-    ) -> npt.NDArray[Any]:
-        if copy is False:
-            raise ValueError("elements are read into new memory: copy=False cannot be had")
-        result = np.asarray(self[...])
-        return result if dtype is None else result.astype(dtype, copy=False)
-
-    def __dlpack__(self, **keywords: Any) -> Any:
-        asked = {name: value for name, value in keywords.items() if value is not None}
-        return np.asarray(self[...]).__dlpack__(**asked)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # memory of the CPU
-
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError("len() of an array without axes")
@@ -159,6 +153,63 @@ class Array(_core.Array, Node):
         n, step = len(self), max(1, self._chunk_shape[0])
         for start in range(0, n, step):
             yield from self[start : start + step]
+
+    # ------------------------------------------------------------------ without waiting
+
+    async def read_async(
+        self,
+        selection: Any = ...,
+        out: Any = None,
+        *,
+        timeout: float | None = None,
+        missing_is_error: bool | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Reads as :func:`read` does, in a thread, while the event loop goes on. When it is
+        cancelled, the engine has stopped before the exception comes: `out` is free then."""
+        from .waiting import in_thread
+
+        return await in_thread(
+            self.read,
+            selection,
+            out,
+            timeout=timeout,
+            missing_is_error=missing_is_error,
+            progress=progress,
+        )
+
+    async def write_async(
+        self,
+        value: Any,
+        selection: Any = ...,
+        *,
+        promise: Promise | None = None,
+        keep_empty: bool | None = None,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Writes as :func:`write` does, in a thread, while the event loop goes on."""
+        from .waiting import in_thread
+
+        await in_thread(
+            self.write,
+            value,
+            selection,
+            promise=promise,
+            keep_empty=keep_empty,
+            timeout=timeout,
+            progress=progress,
+        )
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        """The rows along the first axis, while the next chunk is read."""
+        from .waiting import read_each
+
+        n, step = len(self), max(1, self._chunk_shape[0])
+        parts = ((self, slice(i, i + step)) for i in range(0, n, step))
+        async for part in read_each(parts, ahead=1):
+            for row in part:
+                yield row
 
     def fill(
         self,
@@ -199,7 +250,7 @@ class Array(_core.Array, Node):
 
     def resize(
         self,
-        shape: int | Sequence[int],
+        new_shape: int | Sequence[int],
         *,
         promise: Promise | None = None,
         timeout: float | None = None,
@@ -210,8 +261,7 @@ class Array(_core.Array, Node):
         What is added holds the fill value; what falls away is removed, and does not come
         back when the array grows.
         """
-        sides = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-        self._resize(sides, promise, timeout)
+        self._resize(shape_of(new_shape), promise, timeout)
         self._forget()
         self._changed()
 
@@ -248,11 +298,6 @@ class Array(_core.Array, Node):
     # ------------------------------------------------------------------ facts
 
     @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
-
-    @property
     def nbytes(self) -> int:
         """Bytes of all elements in memory; those of variable length as references."""
         return self.size * self.dtype.itemsize
@@ -287,11 +332,29 @@ class Array(_core.Array, Node):
         )
 
     @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis; of inner chunks where there are shards."""
+        if not self._is_sharded:
+            return self._grid_shape
+        return tuple(-(-n // c) for n, c in zip(self.shape, self._chunk_shape))
+
+    @property
     def nchunks(self) -> int:
         """Number of chunks; of inner chunks where there are shards."""
+        return math.prod(self.cdata_shape)
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """Number of chunks that are stored; a shard counts for all of its inner chunks, as
+        in zarr-python. Lists the store."""
         if not self._is_sharded:
-            return math.prod(self._grid_shape)
-        return math.prod(-(-n // c) for n, c in zip(self.shape, self._chunk_shape))
+            return self._stored()[0]
+        if not self._is_rectilinear:
+            return self._stored()[0] * _ratio(self._object_shape, self._chunk_shape)
+        plan = self.explain(resolve=True, max_objects=-1)
+        return sum(
+            one["chunks"] + one["empty"] for one in plan["objects"] if "n_bytes" in one
+        )
 
     def nbytes_stored(self) -> int:
         """Bytes of all stored chunks. Lists the store."""
@@ -301,6 +364,33 @@ class Array(_core.Array, Node):
     def codecs(self) -> Any:
         """The codecs as written: a list, or filters and compressor of version 2."""
         return json.loads(self._codecs())
+
+    @property
+    def filters(self) -> tuple[Any, ...]:
+        """Codecs that come before the one that makes bytes, as JSON."""
+        return split(self.codecs)[0]
+
+    @property
+    def serializer(self) -> Any:
+        """The codec that makes bytes of elements, as JSON; None in version 2."""
+        return split(self.codecs)[1]
+
+    @property
+    def compressors(self) -> tuple[Any, ...]:
+        """Codecs that come after the one that makes bytes, as JSON."""
+        return split(self.codecs)[2]
+
+    @property
+    def compressor(self) -> Any:
+        """The compressor of version 2, as JSON; or None."""
+        if self.zarr_format != 2:
+            raise TypeError("version 3 has compressors, not a compressor")
+        return next(iter(self.compressors), None)
+
+    @property
+    def order(self) -> str:
+        """The order of elements in the chunks of version 2. What is read is in C order."""
+        return self._order
 
     @property
     def zarr_dtype(self) -> Any:
@@ -323,10 +413,29 @@ class Array(_core.Array, Node):
             return np.zeros((), self.dtype)[()]
         return np.frombuffer(fill, self.dtype)[0]
 
+    def _elements(self, zarr_format: int | None) -> Any:
+        """The type of the elements, in words of a version."""
+        name = self._description[0]
+        if name in ("string", "bytes"):
+            return name
+        same = self.zarr_format == (zarr_format or self.zarr_format)
+        return self.zarr_dtype if same else self.dtype
+
     @property
     def info(self) -> Report:
         """A report for people."""
         return array_report(self)
+
+    def info_complete(self) -> Report:
+        """The same with what is stored. Lists the store."""
+        return array_report(self, self._stored())
+
+    @staticmethod
+    def open(store: StoreLike, **keywords: Any) -> Array:
+        """Opens an array; see :func:`zellige.open_array`."""
+        from .api import open_array
+
+        return open_array(store, **keywords)
 
     def __repr__(self) -> str:
         return f"<zellige.Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
@@ -350,13 +459,18 @@ class Array(_core.Array, Node):
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = self.store, self.path, self.zarr_format
-        return _reopen, (*place, self.read_only, self.promise, self.keep_empty)
+        ways = self.read_only, self.promise, self.keep_empty, self.missing_is_error
+        return _reopen, (*place, *ways)
 
 
 def _axis(axis: int, ndim: int) -> int:
     if not -ndim <= axis < ndim:
         raise UsageError(f"no axis {axis} in an array of {ndim} axes")
     return axis % ndim
+
+
+def _ratio(shard: tuple[int, ...], chunk: tuple[int, ...]) -> int:
+    return math.prod(s // c for s, c in zip(shard, chunk))
 
 
 def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
@@ -375,6 +489,7 @@ def read_many(
     *,
     timeout: float | None = None,
     missing_is_error: bool = False,
+    progress: Progress | None = None,
 ) -> list[Any]:
     """Reads ``[(array, selection), ...]`` in one call that shares the work.
 
@@ -382,7 +497,7 @@ def read_many(
     into it. `out` is a list of arrays to fill, or None for new ones.
     """
     outs = None if out is None else list(out)
-    return _core.read_many(list(reads), outs, timeout, missing_is_error)
+    return _core.read_many(list(reads), outs, timeout, missing_is_error, progress, None)
 
 
 def write_many(
@@ -391,10 +506,11 @@ def write_many(
     promise: Promise | None = None,
     keep_empty: bool | None = None,
     timeout: float | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Writes ``[(array, selection, value), ...]`` in one call that shares the work.
 
     Each object is stored once, however many of the writes fall into it; where they overlap
     the last one counts. What is left out is as the first array was opened.
     """
-    _core.write_many(list(writes), promise, keep_empty, timeout)
+    _core.write_many(list(writes), promise, keep_empty, timeout, progress, None)

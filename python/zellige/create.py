@@ -3,309 +3,242 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
 from .array import Array
-from .document import object_to_json, to_json
-from .dtype import fill_to_json, memory_dtype, zarr_data_type, zarr_name
+from .coding import codecs_to_json, inner_codecs, is_auto
+from .config import ArrayConfigLike, array_config
+from .config import config as settings
+from .document import object_to_json
+from .dtype import element_bytes, fill_to_json, memory_dtype, told_dtype, zarr_data_type
 from .errors import UsageError
+from .layout import UNSET, Layout, Lengths, Unset, key_encoding, layout_of, shape_of
 from .source import as_array
-from .store import MemoryStore, Promise, StoreLike, open_store
+from .store import MemoryStore, Promise, StoreLike, open_place
+from .watching import Progress
 
 if TYPE_CHECKING:
     from .group import Group
 
-__all__ = ["create_array", "create_group"]
-
-_CHUNK = 1 << 20  # bytes of an inner chunk that nobody asked for
-_SHARD = 128 << 20  # of a shard
-_VARIABLE = 64  # that an element of variable length is taken for
-Lengths = int | Sequence[int] | str | None
+__all__ = ["create_array", "create_group", "place_of"]
 
 
-# ---------------------------------------------------------------------- shapes
+# ---------------------------------------------------------------------- arguments
 
 
-def _lengths(
-    value: int | Sequence[int], rank: int, whole: tuple[int, ...]
-) -> tuple[int, ...]:
-    """A shape: an integer is meant for every axis, -1 for the whole of its axis."""
-    lengths = (value,) * rank if isinstance(value, int) else tuple(value)
-    if len(lengths) != rank:
-        raise UsageError(f"{len(lengths)} lengths for {rank} axes")
-    return tuple(max(1, n) if c == -1 else int(c) for c, n in zip(lengths, whole))
+def place_of(name: str | None, path: str | None) -> str:
+    """Where in the store: zarr-python says name for it."""
+    if name and path:
+        raise UsageError("name and path are the same: give one of them")
+    return name or path or ""
 
 
-def _sides(shape: Any) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+def _fits(fill: Any, dtype: np.dtype[Any]) -> bool:
+    """True for a value that a type can hold as it is."""
+    try:
+        with np.errstate(all="ignore"):
+            kept = np.asarray(fill).astype(dtype)[()]
+        return bool(kept == fill or (kept != kept and fill != fill))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
-def _given(value: Lengths, name: str) -> int | Sequence[int] | None:
-    """None for what is chosen here or by the library."""
-    if isinstance(value, str) and value != "auto":
-        raise UsageError(f'{name} is a shape or "auto", not {value!r}')
-    return None if isinstance(value, str) else value
-
-
-def _least_factor(n: int) -> int:
-    return next((k for k in range(2, int(n**0.5) + 1) if n % k == 0), n)
-
-
-def _divide(shard: tuple[int, ...], n_bytes: int, target: int) -> tuple[int, ...]:
-    """Inner chunks that fill a shard evenly: the longest axis is divided by its least
-    factor until a chunk has no more than `target` bytes."""
-    chunk = list(shard)
-    while int(np.prod(chunk, dtype=object)) * n_bytes > target and max(chunk) > 1:
-        axis = chunk.index(max(chunk))
-        chunk[axis] //= _least_factor(chunk[axis])
-    return tuple(chunk)
-
-
-def _element_bytes(dtype: Any) -> int:
-    found = memory_dtype(dtype)
-    if found is not None and found.kind not in "OT":
-        return found.itemsize
-    return 8 if zarr_name(dtype) not in ("string", "bytes") else _VARIABLE
-
-
-@dataclass
-class _Shapes:
-    """What the library takes: shapes, or targets for those that it chooses."""
-
-    grid: tuple[int, ...] | None = None
-    inner: tuple[int, ...] | None = None
-    target_chunk_bytes: int = 0
-    target_shard_bytes: int = 0
-
-
-def _shapes(
-    sides: tuple[int, ...],
-    chunks: Lengths,
-    shards: Lengths,
-    targets: tuple[int | None, int | None],
-    like: Array | None,
-    n_bytes: int,
-) -> _Shapes:
-    chunk, shard = _given(chunks, "chunks"), _given(shards, "shards")
-    target_chunk, target_shard = targets[0] or 0, targets[1] or 0
-    rank = len(sides)
-    if shard is not None:
-        whole = _lengths(shard, rank, sides)
-        if chunk is not None:
-            inner = _lengths(chunk, rank, whole)
-        elif like is not None:  # that of shards stands in their codecs
-            return _Shapes(whole, None if like.shards else like.chunks)
-        else:
-            inner = _divide(whole, n_bytes, target_chunk or _CHUNK)
-            target_chunk = 0
-        return _Shapes(whole, inner, target_chunk, target_shard)
-    lengths = None if chunk is None else _lengths(chunk, rank, sides)
-    if shards is not None or target_shard:
-        return _Shapes(None, lengths, target_chunk, target_shard or _SHARD)
-    if like is not None and like.shards is not None:
-        return _Shapes(None, lengths, target_chunk)
-    return _Shapes(lengths, None, target_chunk)
-
-
-# ---------------------------------------------------------------------- codecs
-
-_ZSTD_V2 = {"id": "zstd", "level": 0}
-_ZSTD_V3 = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
-
-
-def _codec(codec: Any) -> Any:
-    """A codec as JSON: objects of zarr-python and of numcodecs tell theirs."""
-    for tell in ("to_dict", "get_config"):
-        if hasattr(codec, tell):
-            return getattr(codec, tell)()
-    return codec
-
-
-def _listed(codecs: Any, default: list[Any]) -> list[Any]:
-    if _is_auto(codecs):
-        return default
-    if codecs is None:
-        return []
-    if isinstance(codecs, (str, Mapping)) or not isinstance(codecs, Iterable):
-        codecs = [codecs]
-    return [_codec(codec) for codec in codecs]
-
-
-def _serializer(dtype: Any) -> Any:
-    """What makes bytes of elements, where nobody says it."""
-    name = zarr_name(dtype)
-    if name == "string":
-        return {"name": "vlen-utf8"}
-    if name == "bytes":
-        return {"name": "vlen-bytes"}
-    return {"name": "bytes", "configuration": {"endian": "little"}}
-
-
-def _parts_v2(object_codec: str | None, filters: Any, compressors: Any) -> dict[str, Any]:
-    first, last = _listed(filters, []), _listed(compressors, [_ZSTD_V2])
-    if object_codec is not None and not any(c.get("id") == object_codec for c in first):
-        first.insert(0, {"id": object_codec})
-    if len(last) > 1:
-        raise UsageError("version 2 has one compressor")
-    return {"filters": first or None, "compressor": last[0] if last else None}
-
-
-def _codecs(
-    codecs: Any,
-    parts: tuple[Any, Any, Any],
-    dtype: Any,
-    zarr_format: int,
-    object_codec: str | None,
-) -> str | None:
-    """Codecs as JSON; None leaves them to the library."""
-    filters, serializer, compressors = parts
-    if codecs is not None:
-        if not all(_is_auto(part) for part in parts):
-            raise UsageError("codecs say it all: no filters, serializer or compressors")
-        return to_json(codecs if isinstance(codecs, Mapping) else _listed(codecs, []))
-    if all(_is_auto(part) for part in parts) and object_codec is None:
+def _fill(fill: Any, dtype: Any, version: int, like: Array | None) -> str | None:
+    """The fill value as JSON; None for the zero of the type, or for that of `like`."""
+    if fill is None and version == 2:
+        return "null"
+    if fill is not None and not isinstance(fill, Unset):
+        elements = like.dtype if dtype is None and like is not None else dtype
+        return fill_to_json(fill, elements, version)
+    found = None if dtype is None else memory_dtype(dtype)
+    if like is None:
+        if found is not None and found.kind in "mM":
+            return '"NaT"'
         return None
-    if zarr_format == 2:
-        if not _is_auto(serializer):
-            raise UsageError("version 2 has no serializer")
-        return to_json(_parts_v2(object_codec, filters, compressors))
-    middle = _serializer(dtype) if _is_auto(serializer) else _codec(serializer)
-    return to_json([*_listed(filters, []), middle, *_listed(compressors, [_ZSTD_V3])])
+    if dtype is None or found == like.dtype:
+        return None
+    if found is None or found.kind in "OT":
+        return '""'
+    # What the other array had may not fit into a type of its own.
+    fill = like.fill_value
+    keeps = fill is not None and _fits(fill, found)
+    return fill_to_json(fill if keeps else np.zeros((), found)[()], dtype, version)
+
+
+def _grid(
+    chunk_grid: Any, encoding: Any, separator: str | None, layout: Layout, version: int
+) -> dict[str, Any]:
+    """Grid and keys of chunks, as the library takes them."""
+    if hasattr(chunk_grid, "to_dict"):
+        chunk_grid = chunk_grid.to_dict()
+    if chunk_grid is not None and layout.document is not None:
+        raise UsageError("chunk_grid says it all: no lengths in chunks or shards")
+    encoding = key_encoding(encoding)
+    if encoding is not None and version == 2:
+        if encoding.get("name") != "v2" or separator is not None:
+            raise UsageError("keys of version 2 are of the kind v2, with one separator")
+        separator = (encoding.get("configuration") or {}).get("separator")
+        encoding = None
+    return {
+        "object_shape": layout.grid,
+        "chunk_shape": layout.inner,
+        "chunk_grid": object_to_json(chunk_grid or layout.document),
+        "chunk_key_encoding": object_to_json(encoding),
+        "separator": separator,
+    }
+
+
+def _write(array: Array, data: Any, progress: Progress | None) -> None:
+    if isinstance(data, Array):
+        from .copying import copy_elements
+
+        copy_elements(data, array, progress=progress)
+    else:
+        array.write(data, progress=progress)
 
 
 # ---------------------------------------------------------------------- arrays
 
 
 def create_array(
-    store: StoreLike,
+    store: StoreLike = None,
     *,
-    path: str = "",
+    name: str | None = None,
+    path: str | None = None,
     shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     data: Any = None,
     like: Array | None = None,
     chunks: Lengths = None,
-    shards: Lengths = None,
+    shards: Lengths = UNSET,
     target_chunk_bytes: int | None = None,
     target_shard_bytes: int | None = None,
-    fill_value: Any = None,
-    codecs: Any = None,
     filters: Any = "auto",
-    serializer: Any = "auto",
     compressors: Any = "auto",
-    attributes: Mapping[str, Any] | None = None,
-    dimension_names: Sequence[str | None] | None = None,
+    serializer: Any = "auto",
+    codecs: Any = None,
+    fill_value: Any = UNSET,
+    order: str | None = None,
     zarr_format: int | None = None,
-    chunk_grid: Mapping[str, Any] | None = None,
-    chunk_key_encoding: Mapping[str, Any] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    chunk_grid: Any = None,
+    chunk_key_encoding: Any = None,
     index_location: str | None = None,
     separator: str | None = None,
-    order: str | None = None,
+    dimension_names: Iterable[str | None] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     exist_ok: bool = False,
+    config: ArrayConfigLike = None,
+    write_data: bool = True,
     python_tokens: bool = False,
     promise: Promise | None = None,
-    keep_empty: bool = False,
+    keep_empty: bool | None = None,
+    progress: Progress | None = None,
 ) -> Array:
-    """Makes an array, and fills it with `data` if given.
+    """Makes an array, and fills it with `data` if given, unless `write_data` is False.
 
-    `dtype` is a NumPy type, or a name or JSON object of Zarr ("bfloat16", "string").
+    `name` or `path` says where in the store. `dtype` is a NumPy type, or a name or JSON
+    object of Zarr ("bfloat16", "string").
 
-    `chunks` and `shards` are shapes, or "auto"; an integer is meant for every axis, -1 for
-    the whole of its axis. Chunks that are left out have up to `target_chunk_bytes` (16 MiB,
-    in shards 1 MiB); there are shards when `shards` or `target_shard_bytes` (128 MiB) is
-    given, and `chunks` are the inner chunks then.
+    Chunks that are left out, or "auto", have up to 16 MiB, or 1 MiB in shards; shards up to
+    128 MiB, where `shards` is "auto": see `target_chunk_bytes`, `target_shard_bytes`.
+    `chunks` are the inner chunks where there are shards. Lists of lengths
+    (``chunks=[[2, 4], 5]``) make a rectilinear grid.
 
-    `codecs` is the list of version 3, or ``{"filters": .., "compressor": ..}``. Or say
-    `filters`, `serializer` and `compressors`: one codec, several or None, each as JSON or
-    as an object of zarr-python or numcodecs. `separator` and `order` are of version 2.
+    `filters`, `serializer` and `compressors` are a codec each, several or None: as JSON, by
+    name, or as an object of zarr-python or numcodecs. `codecs` says them at once: the list
+    of version 3, or ``{"filters": .., "compressor": ..}``. `separator` and `order` are of
+    version 2.
 
     `like` is an array that gives whatever is left out here, but for attributes and data.
+    ``shards=None`` makes an array without shards like one that has them.
 
     `overwrite` first removes all that lies at the path. `exist_ok` opens an array that is
-    there already as it is, if it has this shape and type. `promise` and `keep_empty` are
-    those of the array that is returned; see :func:`open_array`.
+    there already as it is, if it has this shape and type. `config`, `promise` and
+    `keep_empty` are those of the array that is returned; see :func:`open_array`.
     """
+    dtype = told_dtype(dtype)
     if exist_ok and data is not None:
         raise UsageError("exist_ok goes with no data: it may not be a new array")
     if like is not None and not isinstance(like, Array):
         raise TypeError(f"like is a zellige.Array, not {type(like).__name__}")
-    if like is not None and not all(map(_is_auto, (filters, serializer, compressors))):
+    parts = filters, serializer, compressors
+    if like is not None and not all(map(is_auto, parts)):
         raise UsageError("like goes with codecs, not with filters or compressors")
     if data is not None:
-        data = as_array(data, None if dtype is None else memory_dtype(dtype))
+        if not isinstance(data, Array):
+            data = as_array(data, None if dtype is None else memory_dtype(dtype))
         shape = data.shape if shape is None else shape
-        dtype = data.dtype if dtype is None and like is None else dtype
+        if dtype is None and like is None:
+            dtype = data._elements(zarr_format) if isinstance(data, Array) else data.dtype
     if like is None and (shape is None or dtype is None):
         raise UsageError("shape and dtype are needed, or data")
-    sides = like.shape if shape is None and like is not None else _sides(shape)
-    version = zarr_format or (like.zarr_format if like is not None else 3)
+    sides = like.shape if shape is None and like is not None else shape_of(shape)
+    version = zarr_format or (
+        settings.get("default_zarr_format") if like is None else like.zarr_format
+    )
     data_type, object_codec = None, None
     if dtype is not None:
         data_type, object_codec = zarr_data_type(dtype, version)
     elements = like.dtype if dtype is None and like is not None else dtype
-    shapes = _shapes(
-        sides,
-        chunks,
-        shards,
-        (target_chunk_bytes, target_shard_bytes),
-        like,
-        _element_bytes(elements),
-    )
-    parts = filters, serializer, compressors
-    settings: dict[str, Any] = dict(
-        zarr_format=zarr_format or 0,
+    if shards == "auto" and target_shard_bytes is None:
+        target_shard_bytes = settings.get("array.target_shard_size_bytes", 0)
+    targets = target_chunk_bytes, target_shard_bytes
+    layout = layout_of(sides, chunks, shards, targets, like, element_bytes(elements))
+    if layout.drops_shards and codecs is None and like is not None:
+        codecs = inner_codecs(like.codecs)
+    use = array_config({"order": order, **dict(config or {})} if order else config)
+    document: dict[str, Any] = dict(
+        _grid(chunk_grid, chunk_key_encoding, separator, layout, version),
+        zarr_format=version,
         shape=sides,
-        object_shape=shapes.grid,
-        chunk_shape=shapes.inner,
         data_type=data_type,
-        fill_value=fill_to_json(fill_value, elements, version),
-        codecs=_codecs(codecs, parts, elements, version, object_codec),
+        fill_value=_fill(fill_value, dtype, version, like),
+        codecs=codecs_to_json(codecs, parts, elements, version, object_codec),
         attributes=object_to_json(attributes),
         dimension_names=None if dimension_names is None else tuple(dimension_names),
-        index_location=index_location,
-        chunk_grid=object_to_json(chunk_grid),
-        chunk_key_encoding=object_to_json(chunk_key_encoding),
-        separator=separator,
-        order=order,
+        index_location=index_location or layout.index_location,
+        order=None if version != 2 else order if like is not None else use.order,
         overwrite=overwrite,
         exist_ok=exist_ok,
         python_tokens=python_tokens,
         like=like,
-        target_chunk_bytes=shapes.target_chunk_bytes,
-        target_shard_bytes=shapes.target_shard_bytes,
+        target_chunk_bytes=layout.target_chunk_bytes,
+        target_shard_bytes=layout.target_shard_bytes,
         promise=promise,
-        keep_empty=keep_empty,
+        keep_empty=use.write_empty_chunks if keep_empty is None else keep_empty,
     )
-    if data is not None and overwrite and data.dtype.kind in "OTU":
+    if data is not None and write_data and overwrite and data.dtype.kind in "OTU":
         # Values that turn out to be no text must not cost the array that is there.
-        rehearsal = settings | {"overwrite": False}
+        rehearsal: dict[str, Any] = {**document, "overwrite": False}
         _core.create_array(Array, MemoryStore(), "", **rehearsal)[...] = data
-    array = _core.create_array(Array, open_store(store, "a"), path.strip("/"), **settings)
-    if data is not None:
-        array[...] = data
-    return array
+    opened, place = open_place(store, place_of(name, path), "a", storage_options)
+    opened._writable()
+    array = _core.create_array(Array, opened, place, **document)
+    if data is not None and write_data:
+        _write(array, data, progress)
+    return array if use.read_missing_chunks else array.with_config(use)
+
+
+# ---------------------------------------------------------------------- groups
 
 
 def create_group(
-    store: StoreLike,
+    store: StoreLike = None,
     *,
-    path: str = "",
-    attributes: Mapping[str, Any] | None = None,
-    zarr_format: int = 3,
+    path: str | None = None,
+    zarr_format: int | None = None,
     overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     exist_ok: bool = False,
     python_tokens: bool = False,
     promise: Promise | None = None,
-    keep_empty: bool = False,
+    keep_empty: bool | None = None,
 ) -> Group:
     """Makes a group, and the groups above it that are missing.
 
@@ -314,15 +247,19 @@ def create_group(
     """
     from .group import Group
 
-    return _core.create_group(
+    opened, place = open_place(store, path, "a", storage_options)
+    opened._writable()
+    use = array_config()
+    group = _core.create_group(
         Group,
-        open_store(store, "a"),
-        path.strip("/"),
-        zarr_format,
+        opened,
+        place,
+        zarr_format or settings.get("default_zarr_format"),
         object_to_json(attributes),
         overwrite,
         exist_ok,
         python_tokens,
         promise,
-        keep_empty,
+        use.write_empty_chunks if keep_empty is None else keep_empty,
     )
+    return group if use.read_missing_chunks else group.with_config(use)

@@ -8,7 +8,24 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["object_to_json", "to_json"]
+__all__ = ["Document", "object_to_json", "to_json"]
+
+_OPTIONAL = frozenset(("attributes", "consolidated_metadata", "dimension_names"))
+
+
+class Document(dict[str, Any]):
+    """A metadata document: a dictionary whose members can be had as attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        if name in _OPTIONAL:
+            return None
+        raise AttributeError(f"the document has no member {name!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary of its own."""
+        return dict(self)
 
 
 def _plain(value: Any) -> Any:

@@ -20,9 +20,11 @@ from .errors import UsageError
 __all__ = [
     "NO_FILL",
     "STRING",
+    "element_bytes",
     "fill_to_json",
     "memory_dtype",
     "numpy_dtype",
+    "told_dtype",
     "zarr_data_type",
     "zarr_name",
 ]
@@ -40,6 +42,7 @@ NO_FILL = object()
 _NARROW = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8"}
 _COMPLEX = {"float32": "complex64", "float64": "complex128"}
 _VARIABLE = {"string": "vlen-utf8", "bytes": "vlen-bytes"}
+_VARIABLE_BYTES = 64  # that an element of variable length is taken for
 
 
 # ---------------------------------------------------------------------- to NumPy
@@ -96,7 +99,9 @@ def memory_dtype(dtype: Any) -> np.dtype[Any] | None:
     """A NumPy type for what a caller gave as `dtype`; None when it is a name of Zarr."""
     if isinstance(dtype, Mapping) or dtype is str or dtype is bytes:
         return None
-    if isinstance(dtype, str) and (dtype in _VARIABLE or dtype in _NARROW or dtype == "|O"):
+    if isinstance(dtype, str) and (
+        dtype in _VARIABLE or dtype in _NARROW or dtype in ("|O", "str")
+    ):
         return None
     try:
         found: np.dtype[Any] = np.dtype(dtype)
@@ -105,6 +110,25 @@ def memory_dtype(dtype: Any) -> np.dtype[Any] | None:
             return None
         raise
     return found
+
+
+def told_dtype(dtype: Any) -> Any:
+    """A type of zarr-python in words that are known here; anything else as it is."""
+    if not hasattr(dtype, "to_native_dtype"):
+        return dtype
+    told = dtype.to_json(zarr_format=3)
+    name = told.get("name") if isinstance(told, Mapping) else told
+    if name in ("string", "bytes", "variable_length_bytes"):
+        return "string" if name == "string" else "bytes"
+    return dtype.to_native_dtype()
+
+
+def element_bytes(dtype: Any) -> int:
+    """The bytes that an element takes, or is taken to take."""
+    found = memory_dtype(dtype)
+    if found is not None and found.kind not in "OT":
+        return found.itemsize
+    return 8 if zarr_name(dtype) not in ("string", "bytes") else _VARIABLE_BYTES
 
 
 def _time_unit(dtype: np.dtype[Any]) -> dict[str, Any]:
@@ -149,9 +173,12 @@ def zarr_name(dtype: Any) -> str | None:
         return "string" if found.kind == "T" else None
     if isinstance(dtype, Mapping):
         dtype = dtype.get("name")
-    name = {str: "string", bytes: "bytes", "variable_length_bytes": "bytes"}.get(
-        dtype, dtype
-    )
+    name = {
+        str: "string",
+        "str": "string",
+        bytes: "bytes",
+        "variable_length_bytes": "bytes",
+    }.get(dtype, dtype)
     return name if isinstance(name, str) else None
 
 
@@ -159,7 +186,11 @@ def zarr_data_type(dtype: Any, zarr_format: int) -> tuple[str, str | None]:
     """The data type as the library wants it, and the object codec of version 2 if any."""
     found = memory_dtype(dtype)
     if found is None:
-        name = "string" if dtype is str else "bytes" if dtype is bytes else dtype
+        name = (
+            {str: "string", "str": "string", bytes: "bytes"}.get(dtype, dtype)
+            if isinstance(dtype, (str, type))
+            else dtype
+        )
     elif found.kind == "T":
         name = "string"
     elif found.kind == "O":
@@ -180,7 +211,7 @@ def _float_to_json(value: float) -> Any:
 
 
 def _element_to_json(value: Any, dtype: np.dtype[Any], zarr_format: int) -> Any:
-    item = np.asarray(value, dtype=dtype)
+    item: Any = np.asarray(value, dtype=dtype)
     if dtype.names is not None and zarr_format == 3:
         return {n: _element_to_json(item[n], dtype[n], 3) for n in dtype.names}
     if dtype.names is not None or dtype.kind == "S" or dtype.type is np.void:

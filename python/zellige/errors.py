@@ -2,7 +2,8 @@
 
 Every class is also the built-in exception that people expect, so that code written for
 dictionaries, files or NumPy keeps working. ``kind`` is the word that the command line
-prints, ``exit_code`` the one it exits with.
+prints, ``exit_code`` the one it exits with. The names of zarr-python stand for the classes
+that are raised here in the same place.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ __all__ = [
     "CancelledError",
     "CorruptError",
     "ExistsError",
+    "IncompatibleError",
     "LimitError",
     "MetadataError",
     "NoMemoryError",
     "NotFoundError",
     "RangeError",
+    "SelectionError",
     "StoreError",
     "UnsupportedError",
     "UsageError",
@@ -50,6 +53,10 @@ class UsageError(ZelligeError, ValueError):
     kind = "usage"
 
 
+class SelectionError(UsageError, IndexError):
+    """A key that selects nothing: of wrong types, or with two meanings."""
+
+
 class RangeError(ZelligeError, IndexError):
     """A position outside the array."""
 
@@ -68,16 +75,20 @@ class LimitError(ZelligeError, ValueError):
     kind = "limit"
 
 
-class NotFoundError(ZelligeError, KeyError, FileNotFoundError):
+class NotFoundError(ZelligeError, KeyError, FileNotFoundError, ValueError):
     """No such key, node or attribute."""
 
     kind = "not_found"
 
 
-class ExistsError(ZelligeError, FileExistsError):
+class ExistsError(ZelligeError, FileExistsError, ValueError):
     """A node is already there."""
 
     kind = "exists"
+
+
+class IncompatibleError(ExistsError, TypeError):
+    """What is there is not what was required: of another kind, shape or type."""
 
 
 class StoreError(ZelligeError, OSError):
@@ -118,3 +129,35 @@ _CLASSES = _by_status()
 def from_status(status: int, message: str) -> ZelligeError:
     """The exception of a failed call; the binding raises it."""
     return _CLASSES.get(status, ZelligeError)(message)
+
+
+# ---------------------------------------------------------------------- zarr-python's names
+
+BaseZarrError = ZelligeError
+NodeNotFoundError = ArrayNotFoundError = GroupNotFoundError = NotFoundError
+ChunkNotFoundError = NotFoundError
+ContainsArrayError = ContainsGroupError = ContainsArrayAndGroupError = ExistsError
+MetadataValidationError = NodeTypeValidationError = MetadataError
+DataTypeValidationError = UnknownCodecError = PickleCodecDisabledError = UnsupportedError
+BoundsCheckError = RangeError
+ArrayIndexError = NegativeStepError = VindexInvalidSelectionError = SelectionError
+
+
+class ZarrUserWarning(UserWarning):
+    """Something about the data that the caller may want to know."""
+
+
+class ZarrRuntimeWarning(RuntimeWarning):
+    """An argument that has no meaning here."""
+
+
+class ZarrDeprecationWarning(DeprecationWarning):
+    """Never given: for filters of warnings that name it."""
+
+
+class ZarrFutureWarning(FutureWarning):
+    """Never given: for filters of warnings that name it."""
+
+
+class UnstableSpecificationWarning(ZarrFutureWarning):
+    """Never given: for filters of warnings that name it."""

@@ -6,13 +6,25 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from . import _core
+import numpy as np
+
+from . import _core, making
 from .array import Array
 from .create import create_array, create_group
-from .errors import MetadataError, NotFoundError, UsageError, ZelligeError
+from .dtype import memory_dtype, told_dtype
+from .errors import (
+    ExistsError,
+    IncompatibleError,
+    MetadataError,
+    NotFoundError,
+    UsageError,
+    ZarrUserWarning,
+    ZelligeError,
+)
+from .layout import shape_of
 from .node import Node
 from .report import Report, lines
-from .store import Promise, Store, StoreLike, open_store
+from .store import Promise, Store, StoreLike, open_place
 
 __all__ = ["Group", "consolidate"]
 
@@ -38,6 +50,15 @@ def _reopen(
         promise,
         keep_empty,
     )
+
+
+def _nested(paths: list[str]) -> dict[str, Any]:
+    root: dict[str, Any] = {}
+    for path in paths:
+        level = root
+        for name in path.split("/"):
+            level = level.setdefault(name, {})
+    return root
 
 
 class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
@@ -73,43 +94,97 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         except (NotFoundError, UsageError):
             return False
 
-    def members(self, max_depth: int | None = 0) -> Iterator[tuple[str, Array | Group]]:
+    def get_array(self, path: str) -> Array:
+        """A member that is an array; NotFoundError or IncompatibleError."""
+        member = self[path]
+        if not isinstance(member, Array):
+            raise IncompatibleError(f"{member.name} is a group, not an array")
+        return member
+
+    def get_group(self, path: str) -> Group:
+        """A member that is a group; NotFoundError or IncompatibleError."""
+        member = self[path]
+        if not isinstance(member, Group):
+            raise IncompatibleError(f"{member.name} is an array, not a group")
+        return member
+
+    def _within(self, max_depth: int | None) -> list[tuple[str, int]]:
+        """Paths and kinds of members down to a depth."""
+        return [
+            (path, kind)
+            for path, kind in self._members(max_depth != 0)
+            if max_depth is None or path.count("/") <= max_depth
+        ]
+
+    def _opened(self, max_depth: int | None, kind: int = 0) -> Iterator[tuple[str, Any]]:
+        for path, found in self._within(max_depth):
+            if kind not in (0, found):
+                continue
+            try:
+                yield path, self[path]
+            except ZelligeError as error:
+                warnings.warn(
+                    f"member {path!r} is left out: {error}", ZarrUserWarning, stacklevel=3
+                )
+
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Array | Group], ...]:
         """Paths and members, parents first; `max_depth` None walks all levels.
 
         A member that cannot be opened is left out with a warning: it must not hide the
         others. Its name is still among the keys, and opening it tells what is wrong.
         """
-        for path, _ in self._members(max_depth != 0):
-            if max_depth is not None and path.count("/") > max_depth:
-                continue
-            try:
-                yield path, self[path]
-            except ZelligeError as error:
-                warnings.warn(f"member {path!r} is left out: {error}", stacklevel=2)
+        if not use_consolidated_for_children and self.is_consolidated:
+            fresh = self._fresh()
+            return fresh.members(max_depth)
+        return tuple(self._opened(max_depth))
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Number of members."""
-        found = self._members(max_depth != 0)
-        return sum(max_depth is None or path.count("/") <= max_depth for path, _ in found)
+        return len(self._within(max_depth))
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Names and arrays of this level."""
-        return ((name, node) for name, node in self.members() if isinstance(node, Array))
+        return self._opened(0, _ARRAY)
+
+    def array_keys(self) -> Iterator[str]:
+        """Names of the arrays of this level."""
+        return (name for name, kind in self._members(False) if kind == _ARRAY)
+
+    def array_values(self) -> Iterator[Array]:
+        """Arrays of this level."""
+        return (array for _, array in self.arrays())
 
     def groups(self) -> Iterator[tuple[str, Group]]:
         """Names and groups of this level."""
-        return ((name, node) for name, node in self.members() if isinstance(node, Group))
+        return self._opened(0, _GROUP)
 
-    def tree(self) -> Report:
-        """All levels, drawn as a tree."""
+    def group_keys(self) -> Iterator[str]:
+        """Names of the groups of this level."""
+        return (name for name, kind in self._members(False) if kind == _GROUP)
+
+    def group_values(self) -> Iterator[Group]:
+        """Groups of this level."""
+        return (group for _, group in self.groups())
+
+    def tree(
+        self,
+        expand: bool | None = None,
+        level: int | None = None,
+        *,
+        max_nodes: int = 500,
+        plain: bool = False,
+    ) -> Report:
+        """The levels down to `level`, drawn as a tree of no more than `max_nodes`. `expand`
+        and `plain` have no meaning here: nothing is folded or coloured."""
         from .notebook import Tree
 
-        root: dict[str, Any] = {}
-        for path, _ in self._members(True):
-            level = root
-            for name in path.split("/"):
-                level = level.setdefault(name, {})
-        tree = Tree("\n".join([self.name, *self._branches(root, "", "")]))
+        found = [path for path, _ in self._within(level)]
+        lines = [self.name, *self._branches(_nested(found[:max_nodes]), "", "")]
+        if len(found) > max_nodes:
+            lines.append(f"... and {len(found) - max_nodes} more: see max_nodes")
+        tree = Tree("\n".join(lines))
         tree.group = self
         return tree
 
@@ -154,9 +229,13 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         return f"{self.path}/{name}" if self.path else name
 
     def create_array(self, name: str, **keywords: Any) -> Array:
-        """Makes an array below the group; see :func:`zellige.create_array`."""
+        """Makes an array below the group; see :func:`zellige.create_array`. `compressor` is
+        one of `compressors`."""
+        if "compressor" in keywords:
+            keywords["compressors"] = keywords.pop("compressor")
         keywords.setdefault("promise", self.promise)
-        keywords.setdefault("keep_empty", self.keep_empty)
+        if keywords.get("config") is None:
+            keywords.setdefault("keep_empty", self.keep_empty)
         if keywords.get("like") is None:
             keywords.setdefault("zarr_format", self.zarr_format)
         array = create_array(self.store, path=self._below(name), **keywords)
@@ -174,14 +253,102 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         self._changed()
         return group
 
-    def require_array(self, name: str, **keywords: Any) -> Array:
-        """The array of that name, made if it is missing; ExistsError where something of
-        another shape or type is there."""
-        return self.create_array(name, exist_ok=True, **keywords)
+    def create(self, name: str, **keywords: Any) -> Array:
+        """The same as :func:`create_array`."""
+        return self.create_array(name, **keywords)
 
-    def require_group(self, name: str, **keywords: Any) -> Group:
+    def require_array(
+        self,
+        name: str,
+        *,
+        shape: Any,
+        dtype: Any = None,
+        exact: bool = False,
+        **keywords: Any,
+    ) -> Array:
+        """The array of that name, made if it is missing. IncompatibleError where something
+        else is there: another shape, or a type that cannot be cast to this one without
+        loss; with `exact`, another type."""
+        dtype = np.float64 if dtype is None else told_dtype(dtype)
+        try:
+            return self.create_array(
+                name, exist_ok=True, shape=shape, dtype=dtype, **keywords
+            )
+        except ExistsError as error:
+            there = self.get(name)
+            if isinstance(there, Array) and there.shape == shape_of(shape):
+                wanted = memory_dtype(dtype)
+                if not exact and wanted is not None and np.can_cast(there.dtype, wanted):
+                    return there
+            raise IncompatibleError(str(error)) from None
+
+    def require_group(self, name: str, overwrite: bool = False, **keywords: Any) -> Group:
         """The group of that name, made if it is missing."""
-        return self.create_group(name, exist_ok=True, **keywords)
+        return self.create_group(name, overwrite=overwrite, exist_ok=True, **keywords)
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """The groups of these names, made where they are missing."""
+        return tuple(self.require_group(name) for name in names)
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Array | Group]]:
+        """Makes many nodes; see :func:`zellige.create_hierarchy`."""
+        from .hierarchy import create_hierarchy
+
+        self._writable()
+        made = create_hierarchy(store=self.store_path, nodes=nodes, overwrite=overwrite)
+        yield from made
+        self._changed()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Makes an array of the value, in the place of what is there."""
+        self.create_array(name, data=value, overwrite=True)
+
+    # ------------------------------------------------------------------ like NumPy's
+
+    def empty(self, *, name: str, shape: Any, **keywords: Any) -> Array:
+        """Makes an array of a shape; see :func:`zellige.empty`."""
+        return self._make(making.empty, name, shape, keywords)
+
+    def zeros(self, *, name: str, shape: Any, **keywords: Any) -> Array:
+        """Makes an array of zeros."""
+        return self._make(making.zeros, name, shape, keywords)
+
+    def ones(self, *, name: str, shape: Any, **keywords: Any) -> Array:
+        """Makes an array of ones."""
+        return self._make(making.ones, name, shape, keywords)
+
+    def full(self, *, name: str, shape: Any, fill_value: Any, **keywords: Any) -> Array:
+        """Makes an array of one value."""
+        keywords["fill_value"] = fill_value
+        return self._make(making.create, name, shape, keywords)
+
+    def empty_like(self, *, name: str, data: Any, **keywords: Any) -> Array:
+        """Makes an array like another; see :func:`zellige.empty_like`."""
+        return self._make(making.empty_like, name, data, keywords)
+
+    def zeros_like(self, *, name: str, data: Any, **keywords: Any) -> Array:
+        """Makes an array of zeros like another."""
+        return self._make(making.zeros_like, name, data, keywords)
+
+    def ones_like(self, *, name: str, data: Any, **keywords: Any) -> Array:
+        """Makes an array of ones like another."""
+        return self._make(making.ones_like, name, data, keywords)
+
+    def full_like(self, *, name: str, data: Any, **keywords: Any) -> Array:
+        """Makes an array of one value like another."""
+        return self._make(making.full_like, name, data, keywords)
+
+    def _make(self, make: Any, name: str, source: Any, keywords: dict[str, Any]) -> Array:
+        keywords.setdefault("zarr_format", self.zarr_format)
+        keywords.setdefault("promise", self.promise)
+        array: Array = make(source, store=self.store, path=self._below(name), **keywords)
+        array._consolidated_in = self._origin
+        self._changed()
+        return array
+
+    # ------------------------------------------------------------------ other changes
 
     def __delitem__(self, path: str) -> None:
         """Removes a member and all that lies below it."""
@@ -209,10 +376,13 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
 
     # ------------------------------------------------------------------ facts
 
-    @property
-    def info(self) -> Report:
-        """A report for people."""
-        kinds = [kind for _, kind in self._members(False)]
+    def _fresh(self) -> Group:
+        """The group without its consolidated metadata."""
+        ways = self.read_only, False, self.promise, self.keep_empty
+        return _reopen(self.store, self.path, self.zarr_format, *ways)
+
+    def _report(self, max_depth: int | None) -> Report:
+        kinds = [kind for _, kind in self._within(max_depth)]
         return lines(
             [
                 ("type", "group"),
@@ -225,6 +395,35 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
                 ("groups", kinds.count(_GROUP)),
                 ("attributes", len(self.attrs)),
             ]
+        )
+
+    @property
+    def info(self) -> Report:
+        """A report for people."""
+        return self._report(0)
+
+    def info_complete(self) -> Report:
+        """The same with the members of all levels."""
+        return self._report(None)
+
+    @staticmethod
+    def open(store: StoreLike, zarr_format: int | None = None, **keywords: Any) -> Group:
+        """Opens a group that is there; see :func:`zellige.open_group`."""
+        from .api import open_group
+
+        return open_group(store, "r+", zarr_format=zarr_format, **keywords)
+
+    @staticmethod
+    def from_store(
+        store: StoreLike,
+        *,
+        attributes: dict[str, Any] | None = None,
+        zarr_format: int = 3,
+        overwrite: bool = False,
+    ) -> Group:
+        """Makes a group; see :func:`zellige.create_group`."""
+        return create_group(
+            store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite
         )
 
     def __repr__(self) -> str:
@@ -245,7 +444,6 @@ def consolidate(
     store: StoreLike, path: str = "", *, promise: Promise | None = None
 ) -> Group:
     """Writes the consolidated metadata of a group, or writes them anew; returns it."""
-    opened = open_store(store, "r+")
-    path = path.strip("/")
+    opened, path = open_place(store, path, "r+")
     _core.consolidate(opened, path, promise)
     return _core.open_group(Group, opened, path, 0, False, True, promise, False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import _core
-from .document import object_to_json
+from .config import ArrayConfig, ArrayConfigLike, array_config
+from .document import Document, object_to_json
 from .errors import ZelligeError
-from .store import Promise
+from .store import Promise, StorePath
 
 if TYPE_CHECKING:
     from .group import Group
@@ -82,10 +83,10 @@ class Node(_core.Node):
         return values
 
     @cached_property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Document:
         """The metadata document. That of version 2 (``.zarray``, ``.zgroup``) has the
         attributes added."""
-        document: dict[str, Any] = json.loads(self._metadata())
+        document = Document(json.loads(self._metadata()))
         if self._values or "attributes" in document:
             document["attributes"] = self._values
         return document
@@ -103,15 +104,17 @@ class Node(_core.Node):
         replace: bool = False,
         python_tokens: bool = False,
         promise: Promise | None = None,
-    ) -> None:
+    ) -> Self:
         """Removes attributes and sets others, in one atomic change; see :attr:`attrs`.
+        Returns the node itself.
 
         `replace` removes all that are not given. NaN and Infinity are no JSON and are
         refused, unless `python_tokens` asks for them: Python reads them, others may not.
         """
         names = tuple(remove)
         text = object_to_json(values)
-        _core.set_attributes(self, text, names, replace, python_tokens, promise)
+        removed = tuple(name.encode("utf-8", "surrogatepass") for name in names)
+        _core.set_attributes(self, text, removed, replace, python_tokens, promise)
         kept = {} if replace else self._values
         kept = {name: value for name, value in kept.items() if name not in names}
         if text is not None:
@@ -119,6 +122,7 @@ class Node(_core.Node):
         self.__dict__["_values"] = kept
         self.__dict__.pop("metadata", None)
         self._changed()
+        return self
 
     def _forget(self) -> None:
         """What was read of the documents before they changed."""
@@ -154,9 +158,29 @@ class Node(_core.Node):
         return self.path.rpartition("/")[2]
 
     @property
-    def store_path(self) -> str:
-        """Store and path in one text."""
-        return f"{self.store.root or 'memory:'}/{self.path}".rstrip("/")
+    def store_path(self) -> StorePath:
+        """Store and path in one text, which can be opened."""
+        return StorePath(self.store, self.path)
+
+    # ------------------------------------------------------------------ use
+
+    @property
+    def config(self) -> ArrayConfig:
+        """How it is used, which is stored nowhere."""
+        return ArrayConfig(self._order, self.keep_empty, not self.missing_is_error)
+
+    def with_config(self, config: ArrayConfigLike) -> Self:
+        """The same node, used in another way: ``{"write_empty_chunks": True}``. What is
+        left out is as it is set for the process."""
+        use = array_config(config)
+        other = self._with_ways(use.write_empty_chunks, not use.read_missing_chunks)
+        other._consolidated_in = self._consolidated_in
+        return other
+
+    @property
+    def _order(self) -> str:
+        order: str = self.metadata.get("order", "C")
+        return order
 
     def _place(self) -> tuple[Any, ...]:
         return self.store.root or id(self.store), self.path, self.zarr_format

@@ -48,8 +48,9 @@ def _codec_names(codecs: Any) -> str:
     return ", ".join(names) + "".join(f" ({text})" for text in inner)
 
 
-def array_report(array: Array) -> Report:
-    """What an array is, one fact a line."""
+def array_report(array: Array, stored: tuple[int, int] | None = None) -> Report:
+    """What an array is, one fact a line; `stored` is how many objects there are, and their
+    bytes."""
     data_type = array.zarr_dtype
     sizes = (
         array.chunks if array._is_sharded or not array._is_rectilinear else "rectilinear"
@@ -74,5 +75,7 @@ def array_report(array: Array) -> Report:
             ("read only", array.read_only),
             ("n chunks", array.nchunks),
             ("n bytes", size_text(array.nbytes)),
+            ("n stored", stored and stored[0]),
+            ("bytes stored", stored and size_text(stored[1])),
         ]
     )

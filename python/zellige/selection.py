@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import RangeError
+from .errors import RangeError, SelectionError
 
 __all__ = [
     "Blocks",
@@ -64,15 +64,17 @@ def _expand(key: Any, ndim: int) -> list[Any]:
     items = list(key) if isinstance(key, tuple) else [key]
     places = [i for i, item in enumerate(items) if isinstance(item, EllipsisType)]
     if len(places) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        raise SelectionError("an index can only have a single ellipsis ('...')")
     if any(item is None for item in items):
-        raise IndexError("newaxis does not go with lists, masks or blocks")
+        raise SelectionError("newaxis does not go with lists, masks or blocks")
     at = places[0] if places else len(items)
     rest = items[at + 1 :]
     missing = ndim - at - len(rest)
     if missing < 0:
         n = at + len(rest)
-        raise IndexError(f"too many indices: the array has {ndim} axes, {n} were indexed")
+        raise SelectionError(
+            f"too many indices: the array has {ndim} axes, {n} were indexed"
+        )
     return items[:at] + [slice(None)] * missing + rest
 
 
@@ -87,11 +89,11 @@ def _is_list(item: Any) -> bool:
 
 def _position(item: Any, length: int, axis: int) -> int:
     if isinstance(item, (bool, np.bool_)):
-        raise IndexError("True and False are no positions")
+        raise SelectionError("True and False are no positions")
     try:
         i = operator.index(item)
     except TypeError:
-        raise IndexError(
+        raise SelectionError(
             f"an index is an integer, a slice, a list or an array, not {item!r}"
         ) from None
     if not -length <= i < length:
@@ -113,7 +115,7 @@ def _positions(item: Any, length: int, axis: int) -> Indices:
     if found.size == 0 and found.dtype.kind == "f":
         return np.empty(found.shape, np.int64)  # an empty list
     if found.dtype.kind not in "iu":
-        raise IndexError(
+        raise SelectionError(
             f"arrays used as indices hold integers or booleans, not {found.dtype}"
         )
     if found.size == 0:
@@ -134,11 +136,11 @@ def _of_axis(item: Any, length: int, axis: int) -> Indices:
     """The positions that a list or a mask picks along one axis."""
     found = np.asarray(item)
     if found.ndim != 1:
-        raise IndexError("a list of indices has one dimension; see vindex for more")
+        raise SelectionError("a list of indices has one dimension; see vindex for more")
     if found.dtype != np.bool_:
         return _positions(found, length, axis)
     if len(found) != length:
-        raise IndexError(f"a mask of {len(found)} does not fit axis {axis} of {length}")
+        raise SelectionError(f"a mask of {len(found)} does not fit axis {axis} of {length}")
     return np.flatnonzero(found).astype(np.int64, copy=False)
 
 
@@ -163,7 +165,9 @@ def plan_outer(shape: Shape, key: Any) -> Plan:
 
 def _plan_mask(shape: Shape, mask: npt.NDArray[np.bool_]) -> Plan:
     if mask.shape != shape:
-        raise IndexError(f"a mask of shape {mask.shape} does not fit an array of {shape}")
+        raise SelectionError(
+            f"a mask of shape {mask.shape} does not fit an array of {shape}"
+        )
     return MASK, np.ascontiguousarray(mask).view(np.uint8), (int(np.count_nonzero(mask)),)
 
 
@@ -173,9 +177,11 @@ def plan_points(shape: Shape, key: Any) -> Plan:
     if len(items) == 1 and np.asarray(items[0]).dtype == np.bool_:
         return _plan_mask(shape, np.asarray(items[0]))
     if any(isinstance(i, (slice, EllipsisType)) or i is None for i in items):
-        raise IndexError("vindex takes integers and integer arrays, or one mask")
+        raise SelectionError("vindex takes integers and integer arrays, or one mask")
     if len(items) != len(shape):
-        raise IndexError(f"points need {len(shape)} coordinates, {len(items)} were given")
+        raise SelectionError(
+            f"points need {len(shape)} coordinates, {len(items)} were given"
+        )
     found = [_positions(item, n, axis) for axis, (item, n) in enumerate(zip(items, shape))]
     together = np.broadcast_arrays(*found)
     parts = tuple(np.ascontiguousarray(one).reshape(-1) for one in together)
@@ -188,7 +194,7 @@ def plan_blocks(grid: Shape, key: Any) -> Plan:
     for axis, (item, length) in enumerate(zip(_expand(key, len(grid)), grid)):
         if isinstance(item, slice):
             if item.step not in (None, 1):
-                raise IndexError("slices of blocks have a step of 1")
+                raise SelectionError("slices of blocks have a step of 1")
             parts.append(_slice(item, length))
         else:
             parts.append((_position(item, length, axis), 1, 1))
@@ -212,4 +218,4 @@ def plan_index(shape: Shape, key: Any) -> Plan:
         return plan_points(shape, tuple(items))
     if len(lists) <= 1 or len(lists) == len(shape):
         return plan_outer(shape, tuple(items))
-    raise IndexError("several lists beside slices: say oindex or vindex")
+    raise SelectionError("several lists beside slices: say oindex or vindex")

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Literal, Self
 
 from . import _core
-from .errors import UnsupportedError
+from .errors import UnsupportedError, UsageError
+from .mapping import Mapped
 
-__all__ = ["LocalStore", "MemoryStore", "Promise", "Store", "StoreLike", "open_store"]
+__all__ = [
+    "LocalStore",
+    "MemoryStore",
+    "Promise",
+    "Store",
+    "StoreLike",
+    "StorePath",
+    "open_place",
+    "open_store",
+]
 
 #: What a change means once its call has returned.
 Promise = Literal["visible", "durable", "verified"]
@@ -17,42 +28,110 @@ Promise = Literal["visible", "durable", "verified"]
 class Store(_core.Store):
     """A map from keys to bytes. A key is names joined by ``/``."""
 
+    supports_writes = True
+    supports_deletes = True
+    supports_listing = True
+    supports_consolidated_metadata = True
+
     def keys(self, prefix: str = "") -> list[str]:
         """All keys below a prefix, relative to it."""
         return [name for name, _, _ in self._list(prefix, False)]
 
+    def exists(self, key: str) -> bool:
+        """True for a key under which something is stored."""
+        folder, _, name = key.rpartition("/")
+        return any(
+            found == name and not is_folder
+            for found, is_folder, _ in self._list(folder, True)
+        )
 
-StoreLike = str | os.PathLike[str] | Store
+    def is_empty(self, prefix: str = "") -> bool:
+        """True where nothing is stored below a prefix."""
+        return not self._list(prefix, True)
+
+    def clear(self) -> None:
+        """Removes everything."""
+        for key in self.keys():
+            self.delete(key)
+
+    def _writable(self) -> None:
+        if self.read_only:
+            raise UsageError("the store was opened for reading only")
+
+    def close(self) -> None:
+        """Nothing is to be done: a store is closed when nobody uses it any more."""
+
+
+class StorePath(str):
+    """A place in a store: reads as text, and can be opened as a store is."""
+
+    store: Store
+    path: str
+
+    def __new__(cls, store: Store, path: str = "") -> Self:
+        path = path.strip("/")
+        place = super().__new__(cls, f"{store.root or 'memory:'}/{path}".rstrip("/"))
+        place.store = store
+        place.path = path
+        return place
+
+    def __truediv__(self, name: str) -> StorePath:
+        return StorePath(self.store, f"{self.path}/{name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StorePath, (self.store, self.path)
+
+
+StoreLike = str | os.PathLike[str] | Store | MutableMapping[str, Any] | None
 
 
 def _reopen(root: str, read_only: bool, follow_links: bool, no_locks: bool) -> LocalStore:
     return LocalStore(
-        root, read_only=read_only, follow_links=follow_links, no_locks=no_locks
+        root,
+        read_only=read_only,
+        create=False,
+        follow_links=follow_links,
+        no_locks=no_locks,
     )
 
 
 class LocalStore(Store):
     """A directory. Links below it never lead out of it, unless `follow_links` is set.
 
+    It is made when it is missing, unless `create` is False or the store is for reading only.
     `no_locks` is for file systems without locks: you promise that nobody else changes an
     object while this store does.
     """
 
     def __new__(
         cls,
-        path: str | os.PathLike[str],
+        root: str | os.PathLike[str],
         *,
         read_only: bool = False,
-        create: bool = False,
+        create: bool | None = None,
         follow_links: bool = False,
         no_locks: bool = False,
-    ) -> LocalStore:
-        text = os.fspath(path)
+    ) -> Self:
+        text = os.fspath(root)
         if not text.startswith(("/", "file://")):
             if "://" in text:
                 raise UnsupportedError(f"{text}: only directories can be opened")
             text = os.path.abspath(text)
-        return _core.open_store(cls, text, read_only, create, follow_links, no_locks)
+        make = not read_only if create is None else create
+        return _core.open_store(cls, text, read_only, make, follow_links, no_locks)
+
+    def with_read_only(self, read_only: bool = False) -> LocalStore:
+        """The same directory, for reading only or not."""
+        assert self.root is not None
+        return _reopen(self.root, read_only, self.follow_links, self.no_locks)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LocalStore):
+            return NotImplemented
+        return (self.root, self.read_only) == (other.root, other.read_only)
+
+    def __hash__(self) -> int:
+        return hash(self.root)
 
     def __repr__(self) -> str:
         return f"<zellige.LocalStore {self.root}>"
@@ -62,10 +141,24 @@ class LocalStore(Store):
 
 
 class MemoryStore(Store):
-    """An empty store in memory."""
+    """A store in memory: one of its own, or what a dictionary holds, which is changed then.
+    The first is faster: it needs no Python to find an object."""
 
-    def __new__(cls) -> MemoryStore:
-        return _core.open_store(cls, None, False, False, False, False)
+    def __new__(
+        cls, store_dict: MutableMapping[str, Any] | None = None, *, read_only: bool = False
+    ) -> Self:
+        mapped = None if store_dict is None else Mapped(store_dict)
+        return _core.open_store(cls, mapped, read_only, False, False, False)
+
+    def put(self, key: str, data: bytes | bytearray | memoryview, /) -> None:
+        """Stores bytes under a key."""
+        self._writable()
+        super().put(key, data)
+
+    def delete(self, key: str, /) -> None:
+        """Removes a key, if it is there."""
+        self._writable()
+        super().delete(key)
 
     def __repr__(self) -> str:
         return f"<zellige.MemoryStore at {id(self):#x}>"
@@ -74,8 +167,42 @@ class MemoryStore(Store):
         raise TypeError("a store in memory cannot be pickled")
 
 
-def open_store(store: StoreLike, mode: str) -> Store:
+def _of_others(store: Any, mode: str) -> Store:
+    """A store of zarr-python, where it is a directory."""
+    name = type(store).__name__
+    if name == "LocalStore" and hasattr(store, "root"):
+        return LocalStore(store.root, read_only=store.read_only or mode == "r")
+    if name.endswith(("Store", "StorePath", "Map")):
+        raise UnsupportedError(f"a {name} cannot be opened: only directories and memory")
+    raise TypeError(
+        f"a store is a path, a LocalStore, a MemoryStore or a dictionary, not a {name}"
+    )
+
+
+def open_store(store: StoreLike, mode: str = "r+") -> Store:
     """The store for a path or a store; modes that may create make the directory."""
     if isinstance(store, Store):
         return store
+    if isinstance(store, StorePath):
+        return store.store
+    if store is None or isinstance(store, MutableMapping):
+        return MemoryStore(store, read_only=mode == "r")
+    if not isinstance(store, (str, os.PathLike)):
+        return _of_others(store, mode)
     return LocalStore(store, read_only=mode == "r", create=mode in ("a", "w", "w-"))
+
+
+def open_place(
+    store: StoreLike,
+    path: str | None,
+    mode: str,
+    storage_options: Mapping[str, Any] | None = None,
+) -> tuple[Store, str]:
+    """The store and the path in it. `mode` is that of :func:`zellige.open`."""
+    if storage_options:
+        raise UnsupportedError(
+            "storage_options are for stores of the network, which cannot be opened yet"
+        )
+    below = (path or "").strip("/")
+    above = store.path if isinstance(store, StorePath) else ""
+    return open_store(store, mode), "/".join(filter(None, (above, below)))

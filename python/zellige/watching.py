@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
 
 from . import _core
 
-__all__ = ["Steps", "progress"]
+__all__ = ["Bar", "Progress", "Report", "Steps", "progress", "reporter", "watched"]
 
 Report = Callable[[int, int], object]
+
+
+class Bar(Protocol):
+    """What is used of a bar of tqdm. It counts bytes: `unit="B", unit_scale=True`."""
+
+    total: Any
+
+    def update(self, n: Any = ..., /) -> object: ...
+
+
+Progress = Report | Bar
 
 
 class _Bar:
@@ -17,7 +29,8 @@ class _Bar:
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
-        self._before = self._done = 0  # bytes of earlier calls, and of this one
+        self._before = getattr(bar, "n", 0)  # bytes of earlier calls
+        self._done = 0  # and of this one
 
     def __call__(self, n_done: int, n_all: int) -> None:
         if n_done == 0:  # a call begins; the one before may have failed on its way
@@ -27,17 +40,27 @@ class _Bar:
         self._done = n_done
 
 
+def reporter(report: Any) -> Report:
+    """A function of the bytes that are done and of all: that, or a bar of tqdm."""
+    if hasattr(report, "update"):
+        return _Bar(report)
+    if not callable(report):
+        raise TypeError(f"progress is a function or a bar of tqdm, not {report!r}")
+    function: Report = report
+    return function
+
+
 class progress:  # noqa: N801
     """``with zellige.progress(report):`` tells how far a call is, about 20 times a second.
 
     `report` is called with the bytes of elements that are done and those of the whole call,
-    none of them at its beginning and all at its end; or it is a bar of tqdm. Reads, writes and copies of this
-    thread are reported, but not those that take less than a twentieth of a second. What
-    `report` raises stops the call.
+    none of them at its beginning and all at its end; or it is a bar of tqdm. Reads, writes
+    and copies of this thread are reported, but not those that take less than a twentieth of
+    a second. What `report` raises stops the call.
     """
 
     def __init__(self, report: Any) -> None:
-        self._report: Report = _Bar(report) if hasattr(report, "update") else report
+        self._report = reporter(report)
         self._outer: Report | None = None
 
     def __enter__(self) -> None:
@@ -45,6 +68,11 @@ class progress:  # noqa: N801
 
     def __exit__(self, *_: object) -> None:
         _core.watch(self._outer)
+
+
+def watched(report: Progress | None) -> AbstractContextManager[None]:
+    """The same where somebody wants to be told."""
+    return nullcontext() if report is None else progress(report)
 
 
 class Steps:

@@ -121,7 +121,7 @@ def test_what_does_not_fit(array):
 
 def test_read_only(tmp_path):
     zellige.save(tmp_path, np.arange(4))
-    array = zellige.open_array(tmp_path)
+    array = zellige.open_array(tmp_path, "r")
     for change in (
         lambda: array.resize(2),
         lambda: array.append([1]),

@@ -66,7 +66,10 @@ def test_wrong_paths(tmp_path):
         zellige.open_array(tmp_path, path="a\0b")
     with pytest.raises(zellige.UnsupportedError, match="s3://"):
         zellige.open("s3://bucket/a.zarr")
-    for bad in (None, 3, [], {}, b"bytes"):
+    for nothing in (None, {}):  # an empty store in memory
+        with pytest.raises(zellige.NotFoundError):
+            zellige.open(nothing)
+    for bad in (3, [], b"bytes"):
         with pytest.raises(TypeError):
             zellige.open(bad)
 

@@ -309,7 +309,8 @@ TYPES = {
 def test_types(name, zarr_format):
     dtype = RECORD if name == "record" else np.dtype(name)
     value = np.array(TYPES[name], dtype)
-    model = np.zeros(11, dtype)
+    empty = np.array("NaT", dtype) if dtype.kind in "mM" else np.zeros((), dtype)
+    model = np.full(11, empty)
     array = zellige.create_array(
         zellige.MemoryStore(), shape=11, dtype=dtype, chunks=4, zarr_format=zarr_format
     )
@@ -329,7 +330,7 @@ def test_types(name, zarr_format):
     array.fill(value[2], slice(0, 6))
     model[0:6] = value[2]
     array.fill(None, [3, 7])
-    model[[3, 7]] = np.zeros((), dtype)
+    model[[3, 7]] = empty
     assert array[...].tobytes() == model.tobytes()
 
 

@@ -1,0 +1,191 @@
+/*
+ * A store over a Python object that keeps bytes, such as mapping.py's Mapped. Its methods are
+ * called from any thread, so each call takes the GIL; calls of the engine have released it.
+ *
+ *     open(key)                        None, or (value, what has the buffer protocol)
+ *     change(key, bytes or None, condition, value seen or None)      True when it was made
+ *     names(prefix, delimited)         [(name, is a prefix, number of bytes)]
+ */
+#include "_core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "zellige_ext.h"
+
+typedef struct lent {
+    PyObject *value;
+    Py_buffer view;
+} lent;
+
+/* The exception that is set, as an error of the store; clears it. */
+static zlg_status settle(zlg_error *err)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *text = value != NULL ? PyObject_Str(value) : NULL;
+    const char *said = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    if (err != NULL) {
+        err->status = ZLG_IO;
+        snprintf(err->message, sizeof err->message, "%.400s",
+                 said != NULL ? said : "the store failed");
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    PyErr_Clear();
+    return ZLG_IO;
+}
+
+/* ---------------------------------------------------------------------- one object */
+
+static bool lend(PyObject *pair, zlg_object *out)
+{
+    lent *handle = malloc(sizeof *handle);
+    PyObject *value, *memory;
+    if (handle == NULL)
+        return PyErr_NoMemory() != NULL;
+    if (!PyArg_ParseTuple(pair, "OO", &value, &memory) ||
+        PyObject_GetBuffer(memory, &handle->view, PyBUF_SIMPLE) < 0) {
+        free(handle);
+        return false;
+    }
+    handle->value = Py_NewRef(value);
+    out->view = handle->view.buf;
+    out->n_bytes = (uint64_t)handle->view.len;
+    out->handle = handle;
+    return true;
+}
+
+static zlg_status mapping_open(void *self, const char *key, zlg_object *out, zlg_error *err)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    zlg_status status = ZLG_OK;
+    PyObject *pair = PyObject_CallMethod(self, "open", "s", key);
+    if (pair == Py_None)
+        status = ZLG_NOT_FOUND;
+    else if (pair == NULL || !lend(pair, out))
+        status = settle(err);
+    Py_XDECREF(pair);
+    PyGILState_Release(gil);
+    return status;
+}
+
+static void mapping_release(void *self, zlg_object *object)
+{
+    (void)self;
+    lent *handle = object->handle;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyBuffer_Release(&handle->view);
+    Py_DECREF(handle->value);
+    PyGILState_Release(gil);
+    free(handle);
+}
+
+/* ---------------------------------------------------------------------- changes */
+
+/* Takes over `data`, which is NULL with an exception set, bytes, or None to remove. */
+static zlg_status change(PyObject *self, const char *key, PyObject *data,
+                         zlg_condition condition, const zlg_object *seen, zlg_error *err)
+{
+    PyObject *before = seen != NULL ? ((lent *)seen->handle)->value : Py_None;
+    PyObject *done = data == NULL ? NULL
+                                  : PyObject_CallMethod(self, "change", "sOiO", key, data,
+                                                        (int)condition, before);
+    Py_XDECREF(data);
+    int made = done != NULL ? PyObject_IsTrue(done) : -1;
+    Py_XDECREF(done);
+    return made < 0 ? settle(err) : made > 0 ? ZLG_OK : ZLG_EXISTS;
+}
+
+static PyObject *joined(const zlg_bytes *parts, int n_parts)
+{
+    size_t n_bytes = 0;
+    for (int i = 0; i < n_parts; i++)
+        n_bytes += parts[i].n_bytes;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)n_bytes);
+    char *to = bytes != NULL ? PyBytes_AsString(bytes) : NULL;
+    for (int i = 0; to != NULL && i < n_parts; i++) {
+        if (parts[i].n_bytes > 0)
+            memcpy(to, parts[i].data, parts[i].n_bytes);
+        to += parts[i].n_bytes;
+    }
+    return bytes;
+}
+
+/* No promise lasts longer than the memory of the process. */
+static zlg_status mapping_put(void *self, const char *key, const zlg_bytes *parts,
+                              int n_parts, zlg_condition condition, const zlg_object *seen,
+                              zlg_promise promise, zlg_error *err)
+{
+    (void)promise;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    zlg_status status = change(self, key, joined(parts, n_parts), condition, seen, err);
+    PyGILState_Release(gil);
+    return status;
+}
+
+static zlg_status mapping_remove(void *self, const char *key, zlg_condition condition,
+                                 const zlg_object *seen, zlg_promise promise,
+                                 zlg_error *err)
+{
+    (void)promise;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    zlg_status status = change(self, key, Py_NewRef(Py_None), condition, seen, err);
+    PyGILState_Release(gil);
+    return status;
+}
+
+/* ---------------------------------------------------------------------- listing */
+
+/* With the GIL held: what lists a store may make Python objects. */
+static bool pass(PyObject *item, zlg_list_fn each, void *user, bool *stop)
+{
+    const char *name;
+    int is_prefix;
+    unsigned long long n_bytes;
+    if (!PyArg_ParseTuple(item, "spK", &name, &is_prefix, &n_bytes))
+        return false;
+    *stop = each(user, name, is_prefix, n_bytes) != 0;
+    return true;
+}
+
+static zlg_status mapping_list(void *self, const char *prefix, int delimited,
+                               zlg_list_fn each, void *user, zlg_error *err)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *found = PyObject_CallMethod(self, "names", "si", prefix, delimited);
+    bool good = found != NULL, stop = false;
+    for (Py_ssize_t i = 0; good && !stop && i < PyList_Size(found); i++)
+        good = pass(PyList_GetItem(found, i), each, user, &stop);
+    zlg_status status = good ? ZLG_OK : settle(err);
+    Py_XDECREF(found);
+    PyGILState_Release(gil);
+    return status;
+}
+
+static void mapping_close(void *self)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF((PyObject *)self);
+    PyGILState_Release(gil);
+}
+
+zlg_status core_open_mapping(zlg_ctx *ctx, PyObject *object, zlg_store **out,
+                             zlg_error *err)
+{
+    static const zlg_store_methods methods = {
+        .n_bytes_struct = sizeof methods,
+        .open = mapping_open,
+        .release = mapping_release,
+        .put = mapping_put,
+        .remove = mapping_remove,
+        .list = mapping_list,
+        .close = mapping_close,
+    };
+    zlg_status status = zlg_store_open_ext(ctx, &methods, object, "memory", out, err);
+    if (status == ZLG_OK)
+        Py_INCREF(object);
+    return status;
+}

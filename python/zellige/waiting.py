@@ -1,0 +1,52 @@
+"""Calls that can be awaited: the engine works in a thread, while the event loop goes on.
+
+A call that is cancelled stops the engine and waits until it has stopped, so that nobody
+writes any more into memory that was given to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array as c_array
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, TypeVar
+
+__all__ = ["in_thread", "read_each"]
+
+_Result = TypeVar("_Result")
+
+
+async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
+    """Awaits a call of the engine that takes `cancel`."""
+    cancel = c_array("i", [0])
+    task = asyncio.ensure_future(asyncio.to_thread(call, *args, cancel=cancel, **keywords))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        cancel[0] = 1
+        while not task.done():
+            try:
+                await asyncio.wait([task])
+            except asyncio.CancelledError:
+                continue  # it was asked again: the engine is stopping
+        task.exception()  # that it was cancelled is known
+        raise
+
+
+async def read_each(
+    reads: Iterable[tuple[Any, Any]], *, ahead: int = 2
+) -> AsyncIterator[Any]:
+    """Gives the results of ``[(array, selection), ...]`` in their order, each as soon as it
+    is there; up to `ahead` of them are read before they are asked for."""
+    waiting: list[asyncio.Task[Any]] = []
+    try:
+        for one, selection in reads:
+            waiting.append(asyncio.ensure_future(one.read_async(selection)))
+            if len(waiting) > ahead:
+                yield await waiting.pop(0)
+        while waiting:
+            yield await waiting.pop(0)
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
