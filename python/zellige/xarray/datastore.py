@@ -59,7 +59,7 @@ def open_for_reading(
             root = None
         if root is not None and root.is_consolidated:
             return open_for_reading(root, path, mode, consolidated, zarr_format)
-    ways["use_consolidated"] = consolidated is not False
+    ways["use_consolidated"] = None if consolidated is not False else False
     opened_group = open_group(opened, mode, path, **ways)
     if consolidated and not opened_group.is_consolidated:
         raise UsageError(f"{opened_group.store_path} has no consolidated metadata")
