@@ -62,13 +62,13 @@ static zlg_status read_encoded(zlg_array *array, const int64_t *chunks, size_t n
 {
     zlg_call call;
     chunk_points points;
-    int rank = array->meta.rank;
+    size_t rank = (size_t)array->meta.rank;
     ZLGI_TRY(zlgi_call_read(given, &call, err));
     call.missing = NULL;
     ZLGI_TRY(make_points(array, n, arena, &points, err));
     for (size_t i = 0; i < n; i++)
-        ZLGI_TRY(
-            first_element(array, chunks + i * (size_t)rank, i, points.coordinates, err));
+        ZLGI_TRY(first_element(array, rank > 0 ? chunks + i * rank : NULL, i,
+                               points.coordinates, err));
     const zlgi_request request = {.source = &array->source, .selection = &points.selection};
     return zlgi_engine_read_encoded(&array->store->ctx->engine, &request, n, out, missing,
                                     &call, err);

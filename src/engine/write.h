@@ -4,8 +4,8 @@
  * An object is written in two steps. First, with no lock held, every chunk that is
  * covered by what is written, or made anew, is encoded. Then, in one transaction, chunks of
  * which a part stays are decoded, changed and encoded, and the new object is put together:
- * new chunks from buffers, those that nobody touched as they were stored. When somebody else
- * was faster only the second step is done again.
+ * new chunks from buffers, those that nobody touched as they were stored. When somebody
+ * else was faster only the second step is done again.
  */
 #ifndef ZLGI_WRITE_H
 #define ZLGI_WRITE_H
