@@ -104,6 +104,7 @@ __all__ = [
     "array",
     "build_info",
     "config",
+    "codecs",
     "consolidate",
     "consolidate_metadata",
     "copy",
@@ -154,6 +155,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "codecs":
+        return import_module(".codecs", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -3,6 +3,7 @@
  * Python objects. Knows no array; the types and calls stand in the files beside it.
  */
 #include "_core_chunks.h"
+#include "_core_codec.h"
 
 static const char *const type_names[] = {
     [ZLG_BOOL] = "bool",
@@ -153,6 +154,7 @@ static PyMethodDef functions[] = {
     {"delete_node", core_delete_node, METH_VARARGS, NULL},
     {"move_node", core_move_node, METH_VARARGS, NULL},
     {"consolidate", core_consolidate, METH_VARARGS, NULL},
+    CORE_CODEC_FUNCTIONS
     {"watch", core_watch, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

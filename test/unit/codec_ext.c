@@ -321,8 +321,8 @@ static void test_each_kind_in_version_3(void **state)
         "[\"example.text\",%.0s%s]",
         "[\"example.low\",\"example.text\",%.0s%s]",
         "[\"example.low\",%s,%s,\"zstd\",\"crc32c\"]",
-        "[%s,\"zstd\",%s,{\"name\":\"numcodecs.mask\",\"configuration\":{\"key\":1}},"
-        "{\"name\":\"mask\",\"configuration\":{\"key\":2}}]",
+        ("[%s,\"zstd\",%s,{\"name\":\"numcodecs.mask\",\"configuration\":{\"key\":1}},"
+         "{\"name\":\"mask\",\"configuration\":{\"key\":2}}]"),
     };
     fixture f;
     open_fixture(&f);

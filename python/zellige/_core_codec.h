@@ -1,0 +1,20 @@
+/* Codecs alone, and those that are written in Python: functions of the module. */
+#ifndef ZELLIGE_CORE_CODEC_H
+#define ZELLIGE_CORE_CODEC_H
+
+#include "_core.h"
+
+/* _core_codec.c */
+PyObject *core_open_codec(PyObject *module, PyObject *args);
+PyObject *core_codec_encode(PyObject *module, PyObject *args);
+PyObject *core_codec_decode(PyObject *module, PyObject *args);
+/* _core_foreign.c */
+PyObject *core_register_codec(PyObject *module, PyObject *args);
+
+#define CORE_CODEC_FUNCTIONS                                                               \
+    {"open_codec", core_open_codec, METH_VARARGS, NULL},                                   \
+        {"codec_encode", core_codec_encode, METH_VARARGS, NULL},                           \
+        {"codec_decode", core_codec_decode, METH_VARARGS, NULL},                           \
+        {"register_codec", core_register_codec, METH_VARARGS, NULL},
+
+#endif
