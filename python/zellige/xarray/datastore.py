@@ -81,7 +81,7 @@ def _dimensions_v2(array: Array) -> tuple[str, ...]:
         return tuple(name.rpartition("/")[2] for name in netcdf["dimrefs"])
     raise KeyError(
         f"Zarr object is missing the attribute `{DIMENSIONS}` and the NCZarr metadata, one "
-        f"of which xarray needs for the names of dimensions: {array.store_path}"
+        f"of which is needed for xarray to determine variable dimensions: {array.store_path}"
     )
 
 
@@ -91,8 +91,8 @@ def _dimensions(array: Array) -> tuple[Any, ...]:
     names = array.dimension_names or ()
     if len(names) != array.ndim:
         raise KeyError(
-            "Zarr object is missing the `dimension_names` metadata, which xarray needs: "
-            f"{array.store_path}"
+            "Zarr object is missing the `dimension_names` metadata, needed for xarray to "
+            f"determine variable dimensions: {array.store_path}"
         )
     return names
 

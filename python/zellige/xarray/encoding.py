@@ -61,7 +61,13 @@ class Codec(dict[str, Any]):
 
     def __eq__(self, other: object) -> bool:
         said = _said(other)
-        return isinstance(said, Mapping) and _plain(self) == _plain(said)
+        own: Any = self
+        if not isinstance(said, Mapping) or said.get("id") != self.get("id"):
+            return False
+        if "id" in said and not isinstance(other, Mapping):  # it says its defaults too
+            rest = {key: value for key, value in self.items() if key != "id"}
+            own = type(other).from_config(rest).get_config()
+        return _plain(own) == _plain(said)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -257,10 +263,15 @@ def asked_grid(settings: Mapping[str, Any]) -> Grid | None:
 def with_grid_document(settings: dict[str, Any], name: Hashable) -> dict[str, Any]:
     """Settings in which a grid of different lengths stands as a document."""
     if _is_rectilinear(settings.get("shards")):
-        raise TypeError(f"shards of the variable named {name!r} differ in their lengths")
+        raise TypeError(
+            f"shards of the variable named {name!r} are rectilinear: their lengths differ"
+        )
     if not _is_rectilinear(settings.get("chunks")):
         return settings
     if settings.get("shards"):
-        raise TypeError(f"chunks of the variable named {name!r} differ within its shards")
+        raise TypeError(
+            f"chunks of the variable named {name!r} are rectilinear, which those in shards "
+            "cannot be"
+        )
     document = _grid_document(settings["chunks"])
     return {**settings, "chunks": None, "chunk_grid": document}
