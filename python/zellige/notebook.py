@@ -47,10 +47,12 @@ border:0;background:none;font-weight:normal;max-width:520px;overflow-wrap:anywhe
 .zellige th{opacity:.65;white-space:nowrap}
 .zellige-grid td,.zellige-grid th+th{text-align:right;white-space:nowrap;
 font-variant-numeric:tabular-nums}
+.zellige thead{border:0}
 .zellige-grid thead tr{border-bottom:1px solid rgba(128,128,128,.4)}
 .zellige summary{cursor:pointer}
 .zellige details details,.zellige details .zellige-leaf{margin-left:1.1em}
 .zellige-leaf{padding-left:1.1em}
+.zellige-tree{margin-bottom:8px}
 .zellige-name{color:#1f90a0}
 .zellige svg text{font-family:inherit}
 </style>"""
@@ -312,4 +314,5 @@ def group_html(group: Group) -> str:
         ("format", f"Zarr version {group.zarr_format}"),
         ("consolidated", "yes" if group.is_consolidated else ""),
     ]
-    return _page(_head(group, remark), below, "<p></p>", _facts(facts), _attributes(group))
+    tree = f'<div class="zellige-tree">{below}</div>'
+    return _page(_head(group, remark), tree, _facts(facts), _attributes(group))

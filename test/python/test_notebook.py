@@ -9,7 +9,7 @@ import zellige
 
 EVIL = "</td></svg><script>alert('1')</script><img src=x onerror=\"alert(2)\">&#60;\u202e\ud800"
 TAGS = set(
-    "div style b i span table thead tbody tr th td p details summary svg path text".split()
+    "div style b i span table thead tbody tr th td details summary svg path text".split()
 )
 ATTRIBUTES = set(
     "class open d fill fill-opacity stroke stroke-width stroke-opacity x y text-anchor "
