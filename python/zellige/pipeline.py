@@ -18,12 +18,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 import zarr.core.codec_pipeline as zarr_pipelines
+from zarr import storage
 from zarr.abc.codec import Codec, CodecPipeline
-from zarr.codecs._v2 import V2Codec
-from zarr.core.array_spec import ArrayConfig, ArraySpec
-from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.core.array import create_codec_pipeline
+from zarr.core.buffer import cpu
 from zarr.core.config import config
-from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 from .chunks import Chunks, Item, Refusal, covers
 from .errors import UnsupportedError, ZelligeError
@@ -38,7 +37,10 @@ _Builtin: type[Any] = getattr(
 )
 _PRESENT, _MISSING = {"status": "present"}, {"status": "missing"}
 _LOCAL, _MEMORY, _REMOTE = range(3)
-_KINDS = {LocalStore: _LOCAL, MemoryStore: _MEMORY, ManagedMemoryStore: _MEMORY}
+_KINDS = {storage.LocalStore: _LOCAL, storage.MemoryStore: _MEMORY}
+_Managed = getattr(storage, "ManagedMemoryStore", None)  # not in zarr-python 3.1
+if _Managed is not None:
+    _KINDS[_Managed] = _MEMORY
 
 _memory_lock = threading.Lock()  # what is stored in memory changes under it
 _counts: Counter[str] = Counter()
@@ -69,26 +71,6 @@ def pipeline_stats(*, reset: bool = False) -> dict[str, Any]:
     return result
 
 
-def _builtin(metadata: Any) -> Any:
-    """zarr-python's own pipeline for an array, as it makes one itself."""
-    if metadata.zarr_format == 3:
-        codecs = metadata.codecs
-        shape = getattr(metadata.chunk_grid, "chunk_shape", (1,) * len(metadata.shape))
-        order = {}
-    else:
-        codecs = [V2Codec(filters=metadata.filters, compressor=metadata.compressor)]
-        shape = metadata.chunks
-        order = {"order": metadata.order}
-    spec = ArraySpec(
-        shape=shape,
-        dtype=metadata.dtype,
-        fill_value=metadata.fill_value,
-        config=ArrayConfig.from_dict(order),
-        prototype=default_buffer_prototype(),
-    )
-    return _Builtin.from_codecs(codecs).evolve_from_array_spec(spec)
-
-
 def _n_threads() -> int:
     """Threads of one call; 0: one for each core."""
     try:
@@ -111,7 +93,7 @@ class ZelligeCodecPipeline(CodecPipeline):
         self._metadata = metadata
         self._store = store
         self._kind = _KINDS.get(type(store), _REMOTE)
-        self._builtin = _builtin(metadata)
+        self._builtin = create_codec_pipeline(metadata)  # by way of from_codecs
         self._chunks: Chunks | None = None
         self._refusal: Refusal | None = None
 
@@ -125,7 +107,8 @@ class ZelligeCodecPipeline(CodecPipeline):
 
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec], **more: Any) -> Any:
-        """Without an array: for the codecs inside of zarr-python's own sharding codec."""
+        """Without an array: zarr-python's own pipeline, which stands behind this one and
+        inside of its own sharding codec."""
         return _Builtin.from_codecs(codecs, **more)
 
     def evolve_from_array_spec(self, array_spec: Any) -> ZelligeCodecPipeline:
@@ -276,7 +259,7 @@ class ZelligeCodecPipeline(CodecPipeline):
     def _stored(self, items: list[Item]) -> list[Any]:
         """The buffers of a store in memory, or None."""
         objects = self._store._store_dict
-        if type(objects) is not dict and type(self._store) is not ManagedMemoryStore:
+        if type(objects) is not dict and type(self._store) is not _Managed:
             raise Refusal("a mapping that is no dict")
         return [objects.get(item[0].path) for item in items]
 
