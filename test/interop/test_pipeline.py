@@ -1,0 +1,335 @@
+"""The codec pipeline for zarr-python: what its own suite does not ask of one.
+
+That suite and others run whole in test/interop/suites.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr
+from zarr.abc.codec import BytesBytesCodec
+from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
+
+import zellige
+
+PIPELINE = "zellige.ZelligeCodecPipeline"
+
+
+@pytest.fixture(autouse=True)
+def pipeline():
+    with zarr.config.set({"codec_pipeline.path": PIPELINE}):
+        zellige.pipeline_stats(reset=True)
+        yield
+
+
+@pytest.fixture(params=["local", "memory", "managed"])
+def store(request, tmp_path):
+    if request.param == "local":
+        return LocalStore(tmp_path / "a.zarr")
+    return MemoryStore() if request.param == "memory" else ManagedMemoryStore(tmp_path.name)
+
+
+def make(store, shape=(40, 30), **more):
+    options = {"chunks": (5, 6), "shards": (20, 12), "dtype": "i4", "fill_value": 0}
+    array = zarr.create_array(store, shape=shape, **{**options, **more})
+    data = np.arange(np.prod(shape), dtype=array.dtype).reshape(shape)
+    array[...] = data
+    return array, data
+
+
+def all_native():
+    stats = zellige.pipeline_stats(reset=True)
+    assert stats["reasons"] == {}
+    return stats["read_native"] + stats["written_native"] > 0
+
+
+# ---------------------------------------------------------------------- what it is
+
+
+def test_it_is_chosen_and_native(store):
+    array, data = make(store)
+    assert type(array.async_array.codec_pipeline) is zellige.ZelligeCodecPipeline
+    assert np.array_equal(array[3:38:4, 5:], data[3:38:4, 5:])
+    assert all_native()
+
+
+def test_pickled_arrays_are_equal(tmp_path):
+    array, data = make(LocalStore(tmp_path))
+    copy = pickle.loads(pickle.dumps(array))
+    assert copy == array
+    assert np.array_equal(copy[...], data)
+    assert all_native()
+
+
+def test_its_codecs_are_told():
+    array, _ = make(MemoryStore())
+    names = [type(codec).__name__ for codec in array.async_array.codec_pipeline]
+    assert names == ["ShardingCodec"]
+
+
+def test_nothing_is_imported_or_started_before_use():
+    code = (
+        "import os, sys, numpy; n = len(os.listdir('/proc/self/task'));"  # some of BLAS
+        "import zellige; print('zarr' in sys.modules, len(os.listdir('/proc/self/task')) - n)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.split() == ["False", "0"], run.stderr
+
+
+# ---------------------------------------------------------------------- fallbacks
+
+
+class Mirror(BytesBytesCodec):
+    """A codec written in Python."""
+
+    is_fixed_size = True
+
+    def to_dict(self):
+        return {"name": "mirror"}
+
+    @classmethod
+    def from_dict(cls, data):
+        return cls()
+
+    def compute_encoded_size(self, n, spec):
+        return n
+
+    async def _encode_single(self, data, spec):
+        return type(data).from_bytes(data.to_bytes()[::-1])
+
+    _decode_single = _encode_single
+
+
+@pytest.fixture
+def mirror():
+    zarr.registry.register_codec("mirror", Mirror)
+    name = f"{Mirror.__module__}.{Mirror.__qualname__}"
+    with zarr.config.set({"codecs.mirror": name}):
+        yield
+
+
+def test_codecs_in_python_fall_back(store, mirror):
+    array, data = make(store, shards=None, compressors=[Mirror()])
+    assert np.array_equal(array[...], data)
+    stats = zellige.pipeline_stats()
+    assert stats["read_native"] == stats["written_native"] == 0
+    assert stats["read_fallback"] == stats["written_fallback"] == 40
+    assert list(stats["reasons"]) == [f"the codec {__name__}.Mirror"]
+
+
+def test_strict_raises_instead(store, mirror):
+    with zarr.config.set({"codec_pipeline.strict": True}):
+        with pytest.raises(zellige.FallbackError, match="the codec .*Mirror") as raised:
+            make(store, shards=None, compressors=[Mirror()])
+    assert not isinstance(raised.value, NotImplementedError)
+
+
+# ---------------------------------------------------------------------- right answers
+
+
+def test_chunks_beyond_the_shape_at_opening(store):
+    array, data = make(store)
+    older = zarr.open_array(array.store, mode="r+")
+    array.append(data)
+    older.resize((80, 30))
+    assert np.array_equal(older[...], np.concatenate([data, data]))
+    older[77] = 5
+    assert (array[77] == 5).all()
+    assert all_native()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill", "value", "is_stored"),
+    [
+        ("f4", 0.0, -0.0, True),
+        ("f4", -0.0, -0.0, False),
+        ("f4", np.nan, np.float32(-np.nan), False),
+        ("c8", 0, complex(-0.0, 0.0), False),
+        ("f8", 1.5, 1.5, False),
+        ("M8[s]", np.datetime64("NaT", "s"), np.datetime64("NaT", "s"), False),
+        ("i2", 7, 7, False),
+        ("U3", "ab", "ab", False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_emptiness(store, dtype, fill, value, is_stored):
+    array = zarr.create_array(store, shape=8, chunks=4, dtype=dtype, fill_value=fill)
+    array[...] = np.full(8, value, dtype)
+    assert array.nchunks_initialized == (2 if is_stored else 0)
+    batched = "zarr.core.codec_pipeline.BatchedCodecPipeline"
+    with zarr.config.set({"codec_pipeline.path": batched}):
+        theirs = zarr.create_array({}, shape=8, chunks=4, dtype=dtype, fill_value=fill)
+        theirs[...] = np.full(8, value, dtype)
+        assert theirs.nchunks_initialized == array.nchunks_initialized
+    assert all_native()
+
+
+def test_missing_chunks_are_told(store):
+    array = zarr.create_array(
+        store,
+        shape=16,
+        chunks=2,
+        shards=8,
+        dtype="i4",
+        fill_value=9,
+        config={"read_missing_chunks": False},
+    )
+    array[0:2] = 1
+    assert array[0:8].tolist() == [1, 1] + 6 * [9]
+    with pytest.raises(zarr.errors.ChunkNotFoundError):
+        array[...]
+    assert all_native()
+
+
+def test_fortran_order_and_strides(store):
+    array, data = make(store, config={"order": "F"})
+    assert array[...].flags.f_contiguous
+    assert np.array_equal(array[...], data)
+    memory = np.zeros((80, 90), "i4")
+    out = zarr.core.buffer.cpu.NDBuffer.from_ndarray_like(memory[::2, ::3])
+    array.get_basic_selection(Ellipsis, out=out)
+    assert np.array_equal(memory[::2, ::3], data)
+    assert memory.sum() == data.sum()
+    array[...] = np.asfortranarray(data + 1)[::-1]
+    assert np.array_equal(array[...], data[::-1] + 1)
+    assert all_native()
+
+
+# ---------------------------------------------------------------------- many at once
+
+
+def test_threads_lose_nothing(store):
+    array, _ = make(store)
+    array[...] = 0
+
+    def add(i):
+        array[i : i + 1] = np.full((1, 30), i + 1, "i4")
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(add, range(40)))
+    assert (array[...] == np.arange(1, 41)[:, None]).all()
+    assert all_native()
+
+
+def _write_rows(path, rows):
+    with zarr.config.set({"codec_pipeline.path": PIPELINE}):
+        array = zarr.open_array(path, mode="r+")
+        for i in rows:
+            array[i] = i + 1
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_processes_lose_nothing(tmp_path, how):
+    array, _ = make(LocalStore(tmp_path / "a.zarr"))
+    array[...] = 0
+    context = multiprocessing.get_context(how)
+    workers = [
+        context.Process(target=_write_rows, args=(tmp_path / "a.zarr", range(i, 40, 3)))
+        for i in range(3)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    assert (array[...] == np.arange(1, 41)[:, None]).all()
+
+
+def _ticks_while(coroutine):
+    """How often the event loop came round while something was awaited."""
+
+    async def run():
+        count = 0
+
+        async def tick():
+            nonlocal count
+            while True:
+                await asyncio.sleep(0.001)
+                count += 1
+
+        ticking = asyncio.ensure_future(tick())
+        await coroutine
+        ticking.cancel()
+        return count
+
+    return asyncio.run(run())
+
+
+def test_the_event_loop_goes_on(store):
+    array = zarr.create_array(
+        store, shape=(64, 250_000), chunks=(1, 250_000), dtype="f8", compressors="auto"
+    )
+    data = np.random.default_rng(1).random((64, 250_000)).round(3)
+    assert _ticks_while(array.async_array.setitem(..., data)) > 20
+    assert _ticks_while(array.async_array.getitem(...)) > 5
+    assert all_native()
+
+
+def test_a_cancelled_read_keeps_its_memory(tmp_path):
+    array = zarr.create_array(
+        LocalStore(tmp_path), shape=(64, 250_000), chunks=(1, 250_000), dtype="f8"
+    )
+    array[...] = np.random.default_rng(1).random((64, 250_000)).round(3)
+
+    async def run():
+        for delay in (0.001, 0.003, 0.01):
+            task = asyncio.ensure_future(array.async_array.getitem(...))
+            await asyncio.sleep(delay)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(run())
+    assert array[3, 7] == np.random.default_rng(1).random((64, 250_000)).round(3)[3, 7]
+
+
+def test_threads_stay_bounded(store):
+    array, data = make(store, shape=(400, 300))
+    most, stop = 0, threading.Event()
+
+    def watch():
+        nonlocal most
+        while not stop.is_set():
+            most = max(most, len(os.listdir("/proc/self/task")))
+            time.sleep(0.001)
+
+    before = len(os.listdir("/proc/self/task"))
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with ThreadPoolExecutor(8) as threads:
+        for result in threads.map(lambda _: array[...], range(64)):
+            assert np.array_equal(result, data)
+    stop.set()
+    watcher.join()
+    n_of_zarr = zarr.config.get("threading.max_workers") or min(32, os.cpu_count() + 4)
+    assert most <= before + 1 + 8 + n_of_zarr + os.cpu_count()
+
+
+def test_opening_keeps_nothing(tmp_path):
+    make(LocalStore(tmp_path / "a.zarr"))
+
+    def open_and_read(n):
+        for _ in range(n):
+            zarr.open_array(tmp_path / "a.zarr", mode="r")[0]
+
+    def facts():
+        with open("/proc/self/statm") as statm:
+            pages = int(statm.read().split()[1])
+        return len(os.listdir("/proc/self/fd")), pages * 4096
+
+    open_and_read(300)
+    files, n_bytes = facts()
+    open_and_read(2000)
+    more_files, more_bytes = facts()
+    assert more_files <= files
+    assert more_bytes < n_bytes + (2 << 20)
