@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+"""All tests of zarr-python 3.4.2 with the pipeline as the one that it is told to use."""
+
+import harness
+from zarr_peer import NEEDS, VERSION
+
+pipeline = harness.asked(__doc__)
+python = harness.environment("zarr", NEEDS)
+folder = harness.source("zarr", VERSION)
+result = harness.tests(
+    python, folder, "tests", "--ignore", "tests/benchmarks", pipeline=pipeline, workers=2
+)
+harness.conclude("zarr_tests", pipeline, result, least=12000)
