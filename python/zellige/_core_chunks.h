@@ -1,8 +1,8 @@
 /*
- * Chunks: what a codec pipeline of zarr-python is asked for, as selections of an array. Each
- * item of a batch is a chunk (one object of the store, named by its key), what is selected
- * in it, and where that lies in the memory of the caller. What cannot be told in these terms
- * is left to the caller, with the reason.
+ * Chunks: what a codec pipeline of zarr-python is asked for, as selections of an array.
+ * Each item of a batch is a chunk (one object of the store, named by its key), what is
+ * selected in it, and where that lies in the memory of the caller. What cannot be told in
+ * these terms is left to the caller, with the reason.
  */
 #ifndef ZELLIGE_CORE_CHUNKS_H
 #define ZELLIGE_CORE_CHUNKS_H

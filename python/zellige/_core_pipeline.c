@@ -299,9 +299,9 @@ static bool run_write(job *j, core_call *call)
 }
 
 /* write_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
- * objects, may_replace, keep_empty, inner_order): for each chunk its new bytes, False when it
- * is removed, None when it is left (all None where objects are those of the store), or the
- * reason why it was not done. */
+ * objects, may_replace, keep_empty, inner_order): for each chunk its new bytes, False when
+ * it is removed, None when it is left (None for all where objects are those of the store),
+ * or the reason why it was not done. */
 PyObject *core_write_chunks(PyObject *module, PyObject *args)
 {
     job j;
