@@ -295,6 +295,8 @@ zlg_status zlgi_fs_open(const zlgi_alloc *alloc, const zlg_limits *limits,
     fs->n_path = n_path;
     atomic_init(&fs->lacks_openat2, false);
     atomic_init(&fs->lacks_noreplace, false);
+    atomic_init(&fs->lacks_nameless, false);
+    atomic_init(&fs->has_locks, false);
     atomic_init(&fs->last_temporary, 0);
     atomic_init(&fs->root, -1);
     *out = &fs->base;

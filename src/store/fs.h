@@ -18,6 +18,8 @@ typedef struct zlgi_fs {
     bool follow_links, read_only, no_locks;
     atomic_bool lacks_openat2;   /* the kernel said so: components are walked here */
     atomic_bool lacks_noreplace; /* the file system said so: names are linked */
+    atomic_bool lacks_nameless;  /* a file without a name could not be made, or named */
+    atomic_bool has_locks;       /* one was taken */
     atomic_int root;             /* handle of the root; -1 until a key needs it */
     atomic_uint_least64_t last_temporary; /* number in its name; 0: none yet */
     /* Directories that were looked at for leftovers: one bit of a hash of their path. */
@@ -56,6 +58,8 @@ int zlgi_fs_lock(const zlgi_fs *fs, int fd, const zlgi_txn *txn);
 int zlgi_fs_try_lock(const zlgi_fs *fs, int fd);
 /* Gives the lock back, also for children that were forked meanwhile, and closes. */
 void zlgi_fs_unlock(const zlgi_fs *fs, int fd);
+/* What needs no lock itself is refused where there are none: tries it once. */
+int zlgi_fs_need_locks(zlgi_fs *fs, int fd);
 
 /* ------------------------------------------------------------------ directories
  * (fs_parent.c) */
@@ -79,9 +83,12 @@ typedef struct zlgi_fs_temporary {
 } zlgi_fs_temporary;
 /* Makes one in a directory. */
 int zlgi_fs_temporary_make(zlgi_fs *fs, int dir, zlgi_fs_temporary *out);
+/* A file that has no name yet, which nobody can meet; a descriptor. */
+int zlgi_fs_nameless_make(zlgi_fs *fs, int dir);
+/* Gives it one that nobody has: -EEXIST otherwise. */
+int zlgi_fs_nameless_link(int fd, int dir, const char *name);
 /* Writes the parts, and keeps the promise as far as the file itself goes. */
-int zlgi_fs_temporary_fill(const zlgi_fs_temporary *temporary, const zlgi_bytes *parts,
-                           int n_parts, zlg_promise promise);
+int zlgi_fs_fill(int fd, const zlgi_bytes *parts, int n_parts, zlg_promise promise);
 
 /* ------------------------------------------------------------------ lasting names
  * (fs_syncs.c) */

@@ -56,6 +56,18 @@ int zlgi_fs_lock(const zlgi_fs *fs, int fd, const zlgi_txn *txn)
     return code;
 }
 
+int zlgi_fs_need_locks(zlgi_fs *fs, int fd)
+{
+    if (fs->no_locks || atomic_load_explicit(&fs->has_locks, memory_order_relaxed))
+        return 0;
+    int code = zlgi_fs_try_lock(fs, fd);
+    if (code < 0)
+        return code;
+    set_lock(fd, F_UNLCK);
+    atomic_store_explicit(&fs->has_locks, true, memory_order_relaxed);
+    return 0;
+}
+
 void zlgi_fs_unlock(const zlgi_fs *fs, int fd)
 {
     if (!fs->no_locks)

@@ -1,9 +1,14 @@
 /*
  * Temporary files: an object is written beside its place and named when it is finished.
  *
- * Its writer holds a lock on it all the while, by which a sweeper knows that the writer
- * lives. Only a sweeper that comes between the making and the locking takes one away; the
- * link count tells. What is promised of the bytes is done here, before they have a name.
+ * A temporary file has a name of its own. Its writer holds a lock on it all the while, by
+ * which a sweeper knows that the writer lives. Only a sweeper that comes between the making
+ * and the locking takes one away; the link count tells. What is promised of the bytes is
+ * done here, before they have the object's name.
+ *
+ * Quicker is a file that has no name until then: nobody can meet it, so that it needs no
+ * lock, and a crash leaves nothing of it. It is for new objects only, which a link can
+ * name, and never for what must last: btrfs does not sync a file that no name leads to.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -70,6 +75,25 @@ int zlgi_fs_temporary_make(zlgi_fs *fs, int dir, zlgi_fs_temporary *out)
     return code < 0 ? code : -EAGAIN;
 }
 
+/* ------------------------------------------------------------------ without a name */
+
+int zlgi_fs_nameless_make(zlgi_fs *fs, int dir)
+{
+    int fd = zlgi_fs_open_at(dir, ".", O_RDWR | O_TMPFILE);
+    int code = fd < 0 ? fd : zlgi_fs_need_locks(fs, fd);
+    if (fd >= 0 && code < 0)
+        close(fd);
+    return code < 0 ? code : fd;
+}
+
+/* By the link that /proc has for each descriptor: any process may use it. */
+int zlgi_fs_nameless_link(int fd, int dir, const char *name)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) != 0 ? -errno : 0;
+}
+
 /* ------------------------------------------------------------------ bytes */
 
 static int write_parts(int fd, const zlgi_bytes *parts, int n_parts)
@@ -101,7 +125,7 @@ static int write_parts(int fd, const zlgi_bytes *parts, int n_parts)
 }
 
 /* Some file systems tell only at a close that the bytes did not arrive. The descriptor that
- * holds the lock stays. */
+ * holds the lock, or the nameless file, stays. */
 static int check_close(int fd)
 {
     int code;
@@ -156,13 +180,12 @@ static int read_back(int fd, const zlgi_bytes *parts, int n_parts)
     return code == 0 && s.st_size != offset ? ZLGI_FS_DIFFERS : code;
 }
 
-int zlgi_fs_temporary_fill(const zlgi_fs_temporary *temporary, const zlgi_bytes *parts,
-                           int n_parts, zlg_promise promise)
+int zlgi_fs_fill(int fd, const zlgi_bytes *parts, int n_parts, zlg_promise promise)
 {
-    int code = write_parts(temporary->fd, parts, n_parts);
+    int code = write_parts(fd, parts, n_parts);
     if (code == 0 && promise >= ZLG_DURABLE)
-        code = sync_bytes(temporary->fd);
+        code = sync_bytes(fd);
     if (code == 0 && promise >= ZLG_VERIFIED)
-        code = read_back(temporary->fd, parts, n_parts);
-    return code == 0 ? check_close(temporary->fd) : code;
+        code = read_back(fd, parts, n_parts);
+    return code == 0 ? check_close(fd) : code;
 }

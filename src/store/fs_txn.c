@@ -4,8 +4,8 @@
  * The lock is on the object itself, so that nothing foreign stands among the keys: open,
  * lock, and see whether the name still leads to the file that is locked; if not, start
  * again. A present object is replaced by renaming a finished temporary file over it while
- * the lock is held, an absent one is made by giving the temporary file a name that nobody
- * has. A reader sees the old object or the new one, and a failure leaves the old one.
+ * the lock is held, an absent one is made by giving a finished file a name that nobody has.
+ * A reader sees the old object or the new one, and a failure leaves the old one.
  *
  * An update holds the lock from begin to end. What replaces an object unseen takes it only
  * for the renaming, so that no update in progress puts an old state back.
@@ -200,6 +200,51 @@ static int make_lasting(const zlgi_txn *txn)
     return txn->promise >= ZLG_DURABLE ? zlgi_fs_note(txn->syncs, txn->dir) : 0;
 }
 
+static int put_temporary(zlgi_fs *fs, const char *key, zlgi_txn *txn,
+                         const zlgi_bytes *parts, int n_parts)
+{
+    zlgi_fs_temporary temporary;
+    int code = zlgi_fs_temporary_make(fs, txn->dir, &temporary);
+    if (code < 0)
+        return code;
+    code = zlgi_fs_fill(temporary.fd, parts, n_parts, txn->promise);
+    if (code == 0)
+        code = place(fs, key, txn, temporary.name);
+    if (code < 0)
+        unlinkat(txn->dir, temporary.name, 0);
+    zlgi_fs_unlock(fs, temporary.fd);
+    return code;
+}
+
+/* Is it new, and need not be synced? A replacement looks, the others have looked. */
+static bool may_be_nameless(const zlgi_fs *fs, const char *key, const zlgi_txn *txn)
+{
+    return txn->promise < ZLG_DURABLE && !txn->present &&
+           !atomic_load_explicit(&fs->lacks_nameless, memory_order_relaxed) &&
+           (txn->change != ZLGI_REPLACE || refuse_present(key, txn->dir) == 0);
+}
+
+/* TRY_TEMPORARY: somebody was faster where that is no matter, or the system has no such
+ * files. Whatever it says, there is the other way. */
+enum { TRY_TEMPORARY = 1 };
+static int put_nameless(zlgi_fs *fs, const char *key, const zlgi_txn *txn,
+                        const zlgi_bytes *parts, int n_parts)
+{
+    int fd = zlgi_fs_nameless_make(fs, txn->dir);
+    int code = fd < 0 ? fd : zlgi_fs_fill(fd, parts, n_parts, txn->promise);
+    bool is_filled = code == 0;
+    if (is_filled)
+        code = zlgi_fs_nameless_link(fd, txn->dir, zlgi_fs_last_segment(key));
+    if (fd >= 0)
+        close(fd);
+    if (code == -EEXIST)
+        return txn->change == ZLGI_REPLACE ? TRY_TEMPORARY : code;
+    if (code == 0 || (fd >= 0 && !is_filled))
+        return code;
+    atomic_store_explicit(&fs->lacks_nameless, true, memory_order_relaxed);
+    return TRY_TEMPORARY;
+}
+
 /* -ENOENT: the directory or the temporary file was removed meanwhile. */
 static int put_once(zlgi_fs *fs, const char *key, zlgi_txn *txn, const zlgi_bytes *parts,
                     int n_parts)
@@ -208,16 +253,11 @@ static int put_once(zlgi_fs *fs, const char *key, zlgi_txn *txn, const zlgi_byte
         txn->dir = zlgi_fs_make_parent(fs, key, txn);
     if (txn->dir < 0)
         return txn->dir;
-    zlgi_fs_temporary temporary;
-    int code = zlgi_fs_temporary_make(fs, txn->dir, &temporary);
-    if (code < 0)
-        return code;
-    code = zlgi_fs_temporary_fill(&temporary, parts, n_parts, txn->promise);
-    if (code == 0)
-        code = place(fs, key, txn, temporary.name);
-    if (code < 0)
-        unlinkat(txn->dir, temporary.name, 0);
-    zlgi_fs_unlock(fs, temporary.fd);
+    int code = TRY_TEMPORARY;
+    if (may_be_nameless(fs, key, txn))
+        code = put_nameless(fs, key, txn, parts, n_parts);
+    if (code == TRY_TEMPORARY)
+        code = put_temporary(fs, key, txn, parts, n_parts);
     return code == 0 ? make_lasting(txn) : code;
 }
 

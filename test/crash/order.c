@@ -54,6 +54,12 @@ static int change(char **arguments)
  */
 enum { MAX_WORDS = 1000 };
 
+/* A file that has not got the object's name yet; of one without any, its number is told. */
+static bool is_unfinished(const char *line)
+{
+    return strstr(line, ZLGI_FS_TEMPORARY) != NULL || strstr(line, "/#") != NULL;
+}
+
 static void append(char words[MAX_WORDS], const char *word)
 {
     size_t n = strlen(words), n_word = strlen(word);
@@ -62,7 +68,8 @@ static void append(char words[MAX_WORDS], const char *word)
     memcpy(words + n + n_word, " ", 2);
 }
 
-/* "fsync(5</folder/a>) = 0": a temporary file, or the path below the folder. */
+/* "fsync(5</folder/a>) = 0": a temporary file, or the path below the folder. A file without
+ * a name has no word: some file systems do not sync it. */
 static void append_sync(const char *line, const char *root, char words[MAX_WORDS])
 {
     char word[PATH_MAX + 2];
@@ -88,14 +95,16 @@ static void read_trace(const char *trace, const char *root, char words[MAX_WORDS
     while (fgets(line, sizeof line, file) != NULL) {
         bool is_failed = strstr(line, ") = -1 ") != NULL;
         bool is_ours = strstr(line, root) != NULL && !is_failed;
-        bool is_temporary = is_ours && strstr(line, ZLGI_FS_TEMPORARY) != NULL;
-        if (strncmp(line, "writev(", 7) == 0 && is_temporary)
+        bool is_file = is_ours && is_unfinished(line);
+        if (strncmp(line, "writev(", 7) == 0 && is_file)
             append(words, "w");
-        else if (strncmp(line, "pread64(", 8) == 0 && is_temporary)
+        else if (strncmp(line, "pread64(", 8) == 0 && is_file)
             append(words, "p");
         else if (strncmp(line, "fsync(", 6) == 0 && is_ours)
             append_sync(line, root, words);
-        else if (strncmp(line, "rename", 6) == 0 && is_temporary)
+        else if (strncmp(line, "rename", 6) == 0 && is_file)
+            append(words, "n");
+        else if (strncmp(line, "linkat(", 7) == 0 && is_ours)
             append(words, "n");
         else if (strncmp(line, "unlinkat(", 9) == 0 && is_ours)
             append(words, "u");

@@ -177,13 +177,14 @@ static zlg_status take(zlg_store *store, const step *s, zlgi_txn *txn, zlg_error
 
 typedef struct trial {
     zlg_promise promise;
-    bool batched, linking;
+    bool batched, naming, linking; /* no nameless files; nor flags of a rename */
     int code;
 } trial;
 
 static void run_job(const test_folder *folder, const trial *t, outcome out[N_STEPS + 1])
 {
     zlg_store *store = open_plain(folder);
+    atomic_store(&((zlgi_fs *)store)->lacks_nameless, t->naming || t->linking);
     atomic_store(&((zlgi_fs *)store)->lacks_noreplace, t->linking);
     zlgi_syncs *syncs = t->batched ? zlgi_syncs_new(&zlgi_default_alloc) : NULL;
     fault.n_calls = 0;
@@ -304,6 +305,7 @@ static void test_every_call_fails(void **state)
     for (zlg_promise promise = ZLG_VISIBLE; promise <= ZLG_VERIFIED; promise++)
         for (int batched = 0; batched <= (promise == ZLG_DURABLE); batched++)
             try_every_call(&(trial){.promise = promise, .batched = batched, .code = EIO});
+    try_every_call(&(trial){.promise = ZLG_VISIBLE, .naming = true, .code = EIO});
     try_every_call(&(trial){.promise = ZLG_VISIBLE, .linking = true, .code = ENOSPC});
 }
 
@@ -312,6 +314,7 @@ static void test_signals_interrupt(void **state)
 {
     (void)state;
     try_every_call(&(trial){.promise = ZLG_VERIFIED, .code = EINTR});
+    try_every_call(&(trial){.promise = ZLG_VISIBLE, .code = EINTR});
     try_every_call(&(trial){.promise = ZLG_VISIBLE, .linking = true, .code = EINTR});
 }
 

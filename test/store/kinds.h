@@ -85,9 +85,17 @@ static int open_fs_walking(void **state)
     return 0;
 }
 
+static int open_fs_naming(void **state)
+{
+    atomic_store(&open_fs_with(state, false, false)->lacks_nameless, true);
+    return 0;
+}
+
 static int open_fs_linking(void **state)
 {
-    atomic_store(&open_fs_with(state, false, false)->lacks_noreplace, true);
+    zlgi_fs *fs = open_fs_with(state, false, false);
+    atomic_store(&fs->lacks_nameless, true);
+    atomic_store(&fs->lacks_noreplace, true);
     return 0;
 }
 
@@ -148,6 +156,7 @@ static int test_over_kinds(const test_body *bodies, size_t n)
            run_over("custom, reading", open_custom_reading, bodies, n) +
            run_over("fs", open_fs, bodies, n) +
            run_over("fs without openat2", open_fs_walking, bodies, n) +
+           run_over("fs without nameless files", open_fs_naming, bodies, n) +
            run_over("fs without rename flags", open_fs_linking, bodies, n) +
            run_over("fs without locks", open_fs_unlocked, bodies, n) +
            run_over("fs following links", open_fs_following, bodies, n);

@@ -62,6 +62,32 @@ static void test_one_holder(void **state)
     test_folder_remove(&folder);
 }
 
+/* A file that needs no lock is locked once, to see whether that can be; and let go. */
+static void test_whether_there_are_locks(void **state)
+{
+    (void)state;
+    test_folder folder;
+    test_folder_make(&folder);
+    test_folder_write(&folder, "k", "1");
+    zlg_store *store = open_plain(&folder);
+    zlgi_fs *fs = (zlgi_fs *)store;
+    int a = open_file(&folder), b = open_file(&folder);
+    for (int i = 0; i < 2; i++) {
+        lock_error = ENOLCK;
+        assert_int_equal(zlgi_fs_need_locks(fs, a), ZLGI_FS_NO_LOCKS);
+    }
+    lock_error = 0;
+    assert_int_equal(zlgi_fs_need_locks(fs, a), 0);
+    assert_int_equal(zlgi_fs_try_lock(fs, b), 0);
+    zlgi_fs_unlock(fs, b);
+    lock_error = EIO; /* not asked again */
+    assert_int_equal(zlgi_fs_need_locks(fs, a), 0);
+    lock_error = 0;
+    close(a);
+    zlgi_store_destroy(store);
+    test_folder_remove(&folder);
+}
+
 typedef struct waiter {
     const zlgi_fs *fs;
     int fd, code;
@@ -146,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_holder),
+        cmocka_unit_test(test_whether_there_are_locks),
         cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_file_system_without_locks),
     };

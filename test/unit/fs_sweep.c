@@ -94,7 +94,7 @@ static pid_t start_writer(const test_folder *folder, const char *final_name)
         zlgi_fs_temporary temporary;
         zlgi_bytes part = {(const uint8_t *)"whole", 5};
         byte = zlgi_fs_temporary_make((zlgi_fs *)store, dir, &temporary) == 0 &&
-               zlgi_fs_temporary_fill(&temporary, &part, 1, ZLG_VISIBLE) == 0;
+               zlgi_fs_fill(temporary.fd, &part, 1, ZLG_VISIBLE) == 0;
         if (final_name != NULL && linkat(dir, temporary.name, dir, final_name, 0) != 0)
             byte = 0;
         if (write(ready[1], &byte, 1) == 1)

@@ -1,4 +1,5 @@
-/* Temporary files: their names, who may take one away, and reading back. */
+/* Temporary files: their names, who may take one away, reading back; files without a name,
+ * and systems that have none. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/syscall.h>
@@ -10,6 +11,8 @@
 static const test_folder *swept_before_lock;
 static off_t bad_byte = -1, file_end = -1;
 static int n_written, n_advised, n_closes_that_fail, close_error;
+static int nameless_error, link_error, n_nameless;
+static const char *made_before_link;
 
 static int remove_temporary(const char *path, const struct stat *s, int kind,
                             struct FTW *at)
@@ -29,6 +32,33 @@ int fcntl(int fd, int command, ...)
     if (command == F_OFD_SETLK && folder != NULL)
         nftw(folder->path, remove_temporary, 8, FTW_PHYS);
     return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+int openat(int dir, const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = va_arg(args, unsigned);
+    va_end(args);
+    bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    n_nameless += is_nameless;
+    if (is_nameless && nameless_error != 0) {
+        errno = nameless_error;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+int linkat(int from, const char *path, int to, const char *name, int flags)
+{
+    if (made_before_link != NULL)
+        close((int)syscall(SYS_openat, to, made_before_link, O_WRONLY | O_CREAT, 0666));
+    made_before_link = NULL;
+    if (link_error != 0) {
+        errno = link_error;
+        return -1;
+    }
+    return (int)syscall(SYS_linkat, from, path, to, name, flags);
 }
 
 ssize_t writev(int fd, const struct iovec *vectors, int n)
@@ -103,6 +133,7 @@ static void test_sweeper_that_is_faster(void **state)
     test_folder folder;
     test_folder_make(&folder);
     zlg_store *store = open_plain(&folder);
+    atomic_store(&((zlgi_fs *)store)->lacks_nameless, true);
     swept_before_lock = &folder;
     n_written = 0;
     test_must_put(store, "k", "1");
@@ -110,6 +141,104 @@ static void test_sweeper_that_is_faster(void **state)
     assert_int_equal(n_written, 1); /* noticed before anything was written */
     test_must_get(store, "k", "1");
     assert_int_equal(count_names(&folder), 1);
+    zlgi_store_destroy(store);
+    test_folder_remove(&folder);
+}
+
+/* Whether test folders lie where files without a name can be made. */
+static bool has_nameless(void)
+{
+    int fd = open("/tmp", O_RDWR | O_TMPFILE, 0666);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Nobody meets it while it is written; then it has no name but the object's. */
+static void test_nameless_files(void **state)
+{
+    (void)state;
+    if (!has_nameless())
+        skip();
+    test_folder folder;
+    struct stat s;
+    zlgi_bytes part = {(const uint8_t *)"new", 3};
+    test_folder_make(&folder);
+    zlg_store *store = open_plain(&folder);
+    int dir = zlgi_fs_resolve((zlgi_fs *)store, "", O_PATH | O_DIRECTORY);
+    int fd = zlgi_fs_nameless_make((zlgi_fs *)store, dir);
+    assert_true(fd >= 0);
+    assert_int_equal(zlgi_fs_fill(fd, &part, 1, ZLG_VISIBLE), 0);
+    assert_int_equal(count_names(&folder), 0);
+    test_folder_write(&folder, "taken", "old");
+    assert_int_equal(zlgi_fs_nameless_link(fd, dir, "taken"), -EEXIST);
+    assert_int_equal(zlgi_fs_nameless_link(fd, dir, "k"), 0);
+    assert_int_equal(fstat(fd, &s), 0);
+    assert_int_equal(s.st_nlink, 1);
+    close(fd);
+    close(dir);
+    test_must_get(store, "taken", "old");
+    test_must_get(store, "k", "new");
+    assert_int_equal(count_names(&folder), 2);
+    zlgi_store_destroy(store);
+    test_folder_remove(&folder);
+}
+
+/* Makes new objects all the same, and does not try again what the system refused. */
+static void test_systems_without_nameless_files(void **state)
+{
+    (void)state;
+    static const int codes[] = {EOPNOTSUPP, EISDIR, EINVAL, EPERM, EACCES, ENOENT};
+    for (size_t i = 0; i < 2 * ZLGI_COUNT(codes); i++) {
+        int *error = i % 2 == 0 ? &nameless_error : &link_error;
+        test_folder folder;
+        test_folder_make(&folder);
+        zlg_store *store = open_plain(&folder);
+        n_nameless = 0;
+        *error = codes[i / 2];
+        test_must_put(store, "a", "1");
+        test_must_put(store, "b", "2");
+        assert_int_equal(update_now(store, "c", "3", NULL), ZLG_OK);
+        *error = 0;
+        assert_int_equal(n_nameless, 1);
+        test_must_list(store, "", false, "a=1 b=1 c=1 ");
+        assert_int_equal(count_names(&folder), 3);
+        zlgi_store_destroy(store);
+        test_folder_remove(&folder);
+    }
+}
+
+/* Between the look and the naming somebody makes the object: it is replaced, or seen. */
+static void test_somebody_is_faster(void **state)
+{
+    (void)state;
+    if (!has_nameless())
+        skip();
+    zlgi_bytes part = {(const uint8_t *)"ours", 4};
+    test_folder folder;
+    zlg_error err;
+    test_folder_make(&folder);
+    zlg_store *store = open_plain(&folder);
+    made_before_link = "a";
+    test_must_put(store, "a", "ours");
+    assert_null(made_before_link);
+    test_must_get(store, "a", "ours");
+    made_before_link = "b";
+    assert_int_equal(zlgi_store_put(store, "b", ZLGI_CREATE, ZLG_VISIBLE, &part, 1, &err),
+                     ZLG_EXISTS);
+    test_must_get(store, "b", "");
+    made_before_link = "c";
+    assert_int_equal(update_now(store, "c", "ours", &err), ZLG_EXISTS);
+    assert_int_equal(update_now(store, "c", "ours", &err), ZLG_OK);
+    n_nameless = 0;
+    test_must_put(store, "d", "ours");
+    assert_int_equal(n_nameless, 1); /* that was no refusal */
+    test_must_put(store, "d", "ours");
+    assert_int_equal(zlgi_store_put(store, "e", ZLGI_REPLACE, ZLG_DURABLE, &part, 1, &err),
+                     ZLG_OK);
+    assert_int_equal(n_nameless, 1); /* neither what is there, nor what must last */
+    test_must_list(store, "", false, "a=4 b=0 c=4 d=4 e=4 ");
+    assert_int_equal(count_names(&folder), 5);
     zlgi_store_destroy(store);
     test_folder_remove(&folder);
 }
@@ -159,13 +288,18 @@ static void test_failing_close_is_a_failure(void **state)
     zlg_error err;
     test_folder_make(&folder);
     zlg_store *store = open_plain(&folder);
-    test_must_put(store, "k", "old");
     close_error = EIO;
-    n_closes_that_fail = 1;
-    assert_int_equal(put(store, ZLG_VISIBLE, &err), ZLG_IO);
-    assert_string_equal(err.message, "key \"k\": Input/output error");
-    test_must_get(store, "k", "old");
-    assert_int_equal(count_names(&folder), 1);
+    for (int is_old = 0; is_old < 2; is_old++) {
+        n_closes_that_fail = 1;
+        n_written = 0;
+        assert_int_equal(put(store, ZLG_VISIBLE, &err), ZLG_IO);
+        assert_string_equal(err.message, "key \"k\": Input/output error");
+        assert_int_equal(n_written, 1); /* it is not tried in another way */
+        assert_int_equal(count_names(&folder), is_old);
+        if (is_old)
+            test_must_get(store, "k", "old");
+        test_must_put(store, "k", "old");
+    }
     close_error = EINTR; /* a signal is none */
     n_closes_that_fail = 1;
     assert_int_equal(put(store, ZLG_VISIBLE, &err), ZLG_OK);
@@ -179,6 +313,9 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_taken_names_are_left),
         cmocka_unit_test(test_sweeper_that_is_faster),
+        cmocka_unit_test(test_nameless_files),
+        cmocka_unit_test(test_systems_without_nameless_files),
+        cmocka_unit_test(test_somebody_is_faster),
         cmocka_unit_test(test_reading_back),
         cmocka_unit_test(test_failing_close_is_a_failure),
     };
