@@ -1,6 +1,6 @@
 /*
- * A store over a Python object that keeps bytes, such as mapping.py's Mapped. Its methods are
- * called from any thread, so each call takes the GIL; calls of the engine have released it.
+ * A store over a Python object that keeps bytes, such as mapping.py's Mapped. Its methods
+ * are called from any thread, so each takes the GIL; calls of the engine have released it.
  *
  *     open(key)                        None, or (value, what has the buffer protocol)
  *     change(key, bytes or None, condition, value seen or None)      True when it was made

@@ -350,7 +350,8 @@ static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
     return list;
 }
 
-/* read_many(reads: list, outs: list or None, timeout, missing_is_error, progress, cancel) */
+/* read_many(reads: list, outs: list or None, timeout, missing_is_error, progress,
+ * cancel) */
 PyObject *core_read_many(PyObject *module, PyObject *args)
 {
     PyObject *reads, *outs;

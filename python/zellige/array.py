@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import _core
 from .choosing import Choosing
-from .coding import split
+from .coding import as_codec, split
 from .errors import UnsupportedError, UsageError
 from .layout import shape_of
 from .node import Node
@@ -367,22 +367,24 @@ class Array(Choosing, Standard, Node):
 
     @property
     def filters(self) -> tuple[Any, ...]:
-        """Codecs that come before the one that makes bytes, as JSON."""
-        return split(self.codecs)[0]
+        """Codecs that come before the one that makes bytes: of :mod:`zellige.codecs`, or as
+        JSON where that has none."""
+        return tuple(map(as_codec, split(self.codecs)[0]))
 
     @property
     def serializer(self) -> Any:
-        """The codec that makes bytes of elements, as JSON; None in version 2."""
-        return split(self.codecs)[1]
+        """The codec that makes bytes of elements; None in version 2."""
+        found = split(self.codecs)[1]
+        return None if found is None else as_codec(found)
 
     @property
     def compressors(self) -> tuple[Any, ...]:
-        """Codecs that come after the one that makes bytes, as JSON."""
-        return split(self.codecs)[2]
+        """Codecs that come after the one that makes bytes."""
+        return tuple(map(as_codec, split(self.codecs)[2]))
 
     @property
     def compressor(self) -> Any:
-        """The compressor of version 2, as JSON; or None."""
+        """The compressor of version 2, or None."""
         if self.zarr_format != 2:
             raise TypeError("version 3 has compressors, not a compressor")
         return next(iter(self.compressors), None)

@@ -13,12 +13,13 @@ from .document import to_json
 from .dtype import element_bytes, zarr_name
 from .errors import UsageError
 
-__all__ = ["Parts", "codecs_to_json", "inner_codecs", "is_auto", "split"]
+__all__ = ["Parts", "as_codec", "codecs_to_json", "inner_codecs", "is_auto", "split"]
 
 Parts = tuple[Any, Any, Any]  # filters, serializer, compressors
 
 _ZSTD_V2 = {"id": "zstd", "level": 0}
 _ZSTD_V3 = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 _SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 _OF_BOTH = (
     "blosc",
@@ -86,22 +87,25 @@ def _of_version_2(codec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _codec(codec: Any, zarr_format: int, dtype: Any) -> Any:
     """A codec as JSON of a version. What is none is left for the library to refuse."""
-    tells = not isinstance(codec, (str, Mapping))
+    learns = getattr(codec, "_tunable_attrs", ())
     codec = _told(codec, zarr_format)
     if not isinstance(codec, Mapping):
-        return {"id": codec} if zarr_format == 2 and isinstance(codec, str) else codec
+        if zarr_format == 2 and isinstance(codec, str):
+            return {"id": codec}
+        return _BYTES if codec == "bytes" else codec
     if zarr_format == 2:
         if "name" in codec and "id" not in codec:
             return _of_version_2(codec)
         return dict(codec)
     if "id" in codec and "name" not in codec:
         return _of_version_3(codec, element_bytes(dtype))
-    configuration = codec.get("configuration")
-    if tells and codec.get("name") == "blosc" and isinstance(configuration, Mapping):
-        # zarr-python's objects learn the size of elements only when an array is made.
-        n_bytes = element_bytes(dtype)
-        return {**codec, "configuration": {**configuration, "typesize": n_bytes}}
-    return dict(codec)
+    if not learns:
+        return dict(codec)
+    # Blosc of zarr-python learns the size of elements when an array is made.
+    n_bytes = element_bytes(dtype)
+    learnt = {"typesize": n_bytes, "shuffle": _SHUFFLES[2 if n_bytes == 1 else 1]}
+    settings = {name: learnt[name] for name in learns if name in learnt}
+    return {**codec, "configuration": {**codec["configuration"], **settings}}
 
 
 # ---------------------------------------------------------------------- several
@@ -124,7 +128,7 @@ def _serializer(dtype: Any) -> Any:
         return {"name": "vlen-utf8"}
     if name == "bytes":
         return {"name": "vlen-bytes"}
-    return {"name": "bytes", "configuration": {"endian": "little"}}
+    return _BYTES
 
 
 def _parts_v2(parts: Parts, dtype: Any, object_codec: str | None) -> dict[str, Any]:
@@ -172,6 +176,16 @@ def _name(codec: Any) -> str:
 
 def _as_object(codec: Any) -> Any:
     return {"name": codec} if isinstance(codec, str) else codec
+
+
+def as_codec(codec: Mapping[str, Any]) -> Any:
+    """An object that tells the same; the JSON itself of a codec that has no class."""
+    from .codecs import from_dict
+
+    try:
+        return from_dict(codec)
+    except (TypeError, ValueError):
+        return codec
 
 
 def inner_codecs(codecs: Any) -> Any:

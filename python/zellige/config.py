@@ -56,7 +56,7 @@ _OTHERS = (
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 _CHECKS: dict[str, Callable[[Any], bool]] = {
@@ -66,6 +66,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "array.read_missing_chunks": lambda value: isinstance(value, bool),
     "array.target_shard_size_bytes": lambda value: value is None or _is_size(value),
     "threading.max_workers": lambda value: value is None or (_is_size(value) and value > 0),
+    "engine.index_cache": lambda value: value == -1 or _is_size(value),
 }
 
 

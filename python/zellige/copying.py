@@ -13,6 +13,7 @@ from . import _core
 from .api import open as open_node
 from .api import open_group
 from .array import Array
+from .coding import split
 from .create import create_array, create_group, place_of
 from .errors import ExistsError, UsageError
 from .group import Group
@@ -234,8 +235,7 @@ def _kept(source: Array, keywords: dict[str, Any]) -> dict[str, Any]:
         "python_tokens": True,
     }
     if zarr_format == source.zarr_format:
-        filters, serializer, compressors = source.filters, source.serializer, None
-        compressors = source.compressors
+        filters, serializer, compressors = split(source.codecs)
         kept |= {"filters": filters or None, "compressors": compressors or None}
         if zarr_format == 3:
             kept["serializer"] = serializer

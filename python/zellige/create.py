@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from .array import Array
 from .coding import codecs_to_json, inner_codecs, is_auto
 from .config import ArrayConfigLike, array_config
 from .config import config as settings
-from .document import object_to_json
+from .document import object_to_json, to_json
 from .dtype import element_bytes, fill_to_json, memory_dtype, told_dtype, zarr_data_type
 from .errors import UsageError
 from .layout import UNSET, Layout, Lengths, Unset, key_encoding, layout_of, shape_of
@@ -38,12 +39,16 @@ def place_of(name: str | None, path: str | None) -> str:
 
 def _fits(fill: Any, dtype: np.dtype[Any]) -> bool:
     """True for a value that a type can hold as it is."""
-    try:
-        with np.errstate(all="ignore"):
-            kept = np.asarray(fill).astype(dtype)[()]
-        return bool(kept == fill or (kept != kept and fill != fill))
-    except (TypeError, ValueError, OverflowError):
+    value = np.asarray(fill)
+    numbers = "biufc"
+    if value.dtype.kind != dtype.kind and not (
+        value.dtype.kind in numbers and dtype.kind in numbers
+    ):
         return False
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of numbers that lose their imaginary part
+        back = value.astype(dtype).astype(value.dtype)
+    return back.tobytes() == value.tobytes()
 
 
 def _fill(fill: Any, dtype: Any, version: int, like: Array | None) -> str | None:
@@ -88,6 +93,19 @@ def _grid(
         "chunk_grid": object_to_json(chunk_grid or layout.document),
         "chunk_key_encoding": object_to_json(encoding),
         "separator": separator,
+    }
+
+
+def _without_shards(like: Array) -> dict[str, Any]:
+    """What the library would take of an array, but for its shards."""
+    document = like.metadata
+    data_type = document["data_type"]
+    return {
+        "data_type": data_type if isinstance(data_type, str) else to_json(data_type),
+        "fill_value": to_json(document["fill_value"]),
+        "codecs": to_json(inner_codecs(like.codecs)),
+        "chunk_key_encoding": to_json(document["chunk_key_encoding"]),
+        "dimension_names": like.dimension_names,
     }
 
 
@@ -185,12 +203,10 @@ def create_array(
     if dtype is not None:
         data_type, object_codec = zarr_data_type(dtype, version)
     elements = like.dtype if dtype is None and like is not None else dtype
-    if shards == "auto" and target_shard_bytes is None:
+    if is_auto(shards) and target_shard_bytes is None:
         target_shard_bytes = settings.get("array.target_shard_size_bytes", 0)
     targets = target_chunk_bytes, target_shard_bytes
     layout = layout_of(sides, chunks, shards, targets, like, element_bytes(elements))
-    if layout.drops_shards and codecs is None and like is not None:
-        codecs = inner_codecs(like.codecs)
     use = array_config({"order": order, **dict(config or {})} if order else config)
     document: dict[str, Any] = dict(
         _grid(chunk_grid, chunk_key_encoding, separator, layout, version),
@@ -212,6 +228,10 @@ def create_array(
         promise=promise,
         keep_empty=use.write_empty_chunks if keep_empty is None else keep_empty,
     )
+    if layout.drops_shards and like is not None:
+        for name_of, value in _without_shards(like).items():
+            document[name_of] = value if document[name_of] is None else document[name_of]
+        document["like"] = None
     if data is not None and write_data and overwrite and data.dtype.kind in "OTU":
         # Values that turn out to be no text must not cost the array that is there.
         rehearsal: dict[str, Any] = {**document, "overwrite": False}

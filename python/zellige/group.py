@@ -284,7 +284,9 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
 
     def require_group(self, name: str, overwrite: bool = False, **keywords: Any) -> Group:
         """The group of that name, made if it is missing."""
-        return self.create_group(name, overwrite=overwrite, exist_ok=True, **keywords)
+        return self.create_group(
+            name, overwrite=overwrite, exist_ok=not overwrite, **keywords
+        )
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """The groups of these names, made where they are missing."""

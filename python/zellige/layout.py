@@ -89,7 +89,8 @@ def _given(value: Lengths, name: str) -> int | Sequence[Any] | None:
     if isinstance(value, bool) or isinstance(value, Mapping):
         raise UsageError(f"{name} is a shape, not {value!r}")
     number: Any = value
-    return operator.index(number) if hasattr(number, "__index__") else value
+    is_number = hasattr(number, "__index__") and not hasattr(number, "__len__")
+    return operator.index(number) if is_number else value
 
 
 def _least_factor(n: int) -> int:
@@ -108,9 +109,9 @@ def _divide(shard: tuple[int, ...], n_bytes: int, target: int) -> tuple[int, ...
 
 def _is_varied(value: int | Sequence[Any] | None) -> bool:
     """True for lists of lengths along an axis."""
-    return not isinstance(value, int) and any(
-        hasattr(item, "__len__") for item in value or ()
-    )
+    if value is None or isinstance(value, int):
+        return False
+    return any(hasattr(item, "__len__") for item in value)
 
 
 def _varied_grid(value: Sequence[Any], sides: tuple[int, ...]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ back through it, against the same assignments in NumPy.
 Types × layouts × selections, seeded; strings and other formats; and how much memory large
 files take. Needs NumPy; ml_dtypes for the types that NumPy lacks.
 """
+
 import contextlib
 import io
 import json
@@ -27,36 +28,105 @@ SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 MEMORY_BYTES = 100 << 20
 LARGE_BYTES = 200 << 20
 
-NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-           "float16", "float32", "float64", "complex64", "complex128"]
-OTHERS = ["datetime64[s]", "datetime64[25ns]", "datetime64[D]", "timedelta64[ms]", "S5", "U4",
-          "V3", "record"]
+NUMBERS = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+OTHERS = [
+    "datetime64[s]",
+    "datetime64[25ns]",
+    "datetime64[D]",
+    "timedelta64[ms]",
+    "S5",
+    "U4",
+    "V3",
+    "record",
+]
 RECORD = np.dtype([("x", "<i2"), ("y", "<f4"), ("name", "S3")])
-RECORD_V3 = json.dumps({"name": "struct", "configuration": {"fields": [
-    {"name": "x", "data_type": "int16"}, {"name": "y", "data_type": "float32"},
-    {"name": "name", "data_type": {"name": "null_terminated_bytes",
-                                   "configuration": {"length_bytes": 3}}}]}})
+RECORD_V3 = json.dumps(
+    {
+        "name": "struct",
+        "configuration": {
+            "fields": [
+                {"name": "x", "data_type": "int16"},
+                {"name": "y", "data_type": "float32"},
+                {
+                    "name": "name",
+                    "data_type": {
+                        "name": "null_terminated_bytes",
+                        "configuration": {"length_bytes": 3},
+                    },
+                },
+            ]
+        },
+    }
+)
 RECORD_V2 = json.dumps([["x", "<i2"], ["y", "<f4"], ["name", "|S3"]])
 LAYOUTS = [
     ["--format", "3", "--chunks", "3,4"],
     ["--format", "3", "--chunks", "2,3", "--shards", "4,9", "--codecs", "gzip:1"],
     ["--format", "3", "--chunks", "auto:64", "--shards", "auto:512", "--codecs", "none"],
-    ["--format", "3", "--chunks", "5,5", "--order", "F", "--separator", ".",
-     "--codecs", "blosc:zstd:3,crc32c"],
+    [
+        "--format",
+        "3",
+        "--chunks",
+        "5,5",
+        "--order",
+        "F",
+        "--separator",
+        ".",
+        "--codecs",
+        "blosc:zstd:3,crc32c",
+    ],
     ["--format", "2", "--chunks", "3,4", "--codecs", "zlib:2"],
-    ["--format", "2", "--chunks", "4,4", "--order", "F", "--separator", "/",
-     "--codecs", "blosc"],
+    [
+        "--format",
+        "2",
+        "--chunks",
+        "4,4",
+        "--order",
+        "F",
+        "--separator",
+        "/",
+        "--codecs",
+        "blosc",
+    ],
 ]
-SELECTIONS = ["", ":", "2:7,3", "::2,::-3", "-1", "...,4:8", "1,2", "[3,0,5],1:", "4:4",
-              "6:1:-2,[0,2]"]
+SELECTIONS = [
+    "",
+    ":",
+    "2:7,3",
+    "::2,::-3",
+    "-1",
+    "...,4:8",
+    "1,2",
+    "[3,0,5],1:",
+    "4:4",
+    "6:1:-2,[0,2]",
+]
 
 
 def zellige(*arguments, data=None, check=True, **more):
-    done = subprocess.run([ZELLIGE, *map(str, arguments)], input=data, capture_output=True,
-                          **more)
+    done = subprocess.run(
+        [ZELLIGE, *map(str, arguments)], input=data, capture_output=True, **more
+    )
     if check and (done.returncode or done.stderr):
-        raise AssertionError(f"zellige {' '.join(map(str, arguments))}: exit "
-                             f"{done.returncode}: {done.stderr.decode()}")
+        raise AssertionError(
+            f"zellige {' '.join(map(str, arguments))}: exit "
+            f"{done.returncode}: {done.stderr.decode()}"
+        )
     return done
 
 
@@ -78,12 +148,19 @@ def values(random, dtype, shape):
     elif dtype.kind in "iufcmMV" and not dtype.names:
         flat = np.frombuffer(random.bytes(n * dtype.itemsize), dtype)
     elif dtype.kind == "S":
-        flat = np.array([random.bytes(random.integers(0, dtype.itemsize + 1)).replace(b"\0", b"z")
-                         for _ in range(n)], dtype)
+        flat = np.array(
+            [
+                random.bytes(random.integers(0, dtype.itemsize + 1)).replace(b"\0", b"z")
+                for _ in range(n)
+            ],
+            dtype,
+        )
     elif dtype.kind == "U":
-        letters = list("aé€𝄞 \t\n\"\\")
-        flat = np.array(["".join(random.choice(letters, random.integers(0, 5)))
-                         for _ in range(n)], dtype)
+        letters = list('aé€𝄞 \t\n"\\')
+        flat = np.array(
+            ["".join(random.choice(letters, random.integers(0, 5))) for _ in range(n)],
+            dtype,
+        )
     else:
         flat = np.zeros(n, dtype)
         for field in dtype.names:
@@ -100,7 +177,9 @@ def select(array, text):
 
 def assign(array, text, value):
     value, shape = np.asarray(value).astype(array.dtype), select(array, text).shape
-    value = np.broadcast_to(value.reshape(shape[:value.ndim]) if not shape else value, shape)
+    value = np.broadcast_to(
+        value.reshape(shape[: value.ndim]) if not shape else value, shape
+    )
     array[eval(f"np.s_[{text or '...'}]")] = value if value.ndim else value[()]
 
 
@@ -119,6 +198,7 @@ def same(a, b):
 
 
 # ---------------------------------------------------------------------- round trips
+
 
 def swapped(array):
     return array.astype(array.dtype.newbyteorder(">"))
@@ -141,7 +221,9 @@ def write_one(random, path, model, text):
     np.save(file, value)
     region = ["--region", text] if text else []
     if kind == 5:
-        zellige("write", path, "-", "--raw", *region, data=np.ascontiguousarray(value).tobytes())
+        zellige(
+            "write", path, "-", "--raw", *region, data=np.ascontiguousarray(value).tobytes()
+        )
     elif random.integers(0, 2):
         zellige("write", path, file, *region)
     else:
@@ -207,25 +289,46 @@ def check_round_trips(folder, random):
 
 # ---------------------------------------------------------------------- other types
 
+
 def check_small_floats(folder, random):
     """Every value, and numbers between them, as text; and as ml_dtypes' files."""
     if ml_dtypes is None:
         count("skipped", "ml_dtypes is not there")
         return
-    names = ["bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz",
-             "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",
-             "float6_e3m2fn", "float4_e2m1fn", "float16", "int4", "uint4", "int2", "uint2"]
+    names = [
+        "bfloat16",
+        "float8_e3m4",
+        "float8_e4m3",
+        "float8_e4m3b11fnuz",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+        "float6_e2m3fn",
+        "float6_e3m2fn",
+        "float4_e2m1fn",
+        "float16",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+    ]
     for name in names:
         with case(f"numbers of {name}"):
             dtype = np.dtype(getattr(ml_dtypes, name, None) or name)
             is_float = "float" in name
-            n_bits = 16 if dtype.itemsize == 2 else {"4": 4, "6": 6, "2": 2}.get(
-                name.lstrip("ubfloaint")[0], 8)
+            n_bits = (
+                16
+                if dtype.itemsize == 2
+                else {"4": 4, "6": 6, "2": 2}.get(name.lstrip("ubfloaint")[0], 8)
+            )
             path = folder / name
             every = np.arange(1 << n_bits, dtype="u2" if n_bits == 16 else "u1").view(dtype)
             every = every.astype(dtype)
             if name == "int4" or name == "int2":
-                every = np.arange(-(1 << n_bits - 1), 1 << n_bits - 1, dtype="i1").astype(dtype)
+                every = np.arange(-(1 << n_bits - 1), 1 << n_bits - 1, dtype="i1").astype(
+                    dtype
+                )
             zellige("create", path, "--shape", every.size, "--dtype", name)
             zellige("write", path, "-", data=npy(every))
             raw = zellige("cat", "--raw", path).stdout
@@ -239,32 +342,53 @@ def check_small_floats(folder, random):
             with np.errstate(invalid="ignore"):
                 wide = every.astype("f8")
             finite = np.sort(wide[np.isfinite(wide)])
-            between = (finite[:-1] + (finite[1:] - finite[:-1])
-                       * random.choice([0.25, 0.5, 0.75], finite.size - 1))
+            between = finite[:-1] + (finite[1:] - finite[:-1]) * random.choice(
+                [0.25, 0.5, 0.75], finite.size - 1
+            )
             numbers = np.concatenate([finite, between])
             zellige("create", path, "--shape", numbers.size, "--dtype", name, "--overwrite")
-            zellige("write", path, "-", data="\n".join(map(repr, numbers.tolist())).encode())
+            zellige(
+                "write", path, "-", data="\n".join(map(repr, numbers.tolist())).encode()
+            )
             got = np.frombuffer(zellige("cat", "--raw", path).stdout, dtype)
             assert (got.astype("f8") == numbers.astype(dtype).astype("f8")).all(), "as text"
 
 
 def check_strings(folder, random):
-    letters = list("aé€𝄞 \n\t\"\\,")
-    texts = np.array([["".join(random.choice(letters, random.integers(1, 9)))
-                       for _ in range(5)] for _ in range(4)])
+    letters = list('aé€𝄞 \n\t"\\,')
+    texts = np.array(
+        [
+            ["".join(random.choice(letters, random.integers(1, 9))) for _ in range(5)]
+            for _ in range(4)
+        ]
+    )
     texts[1, 1] = ""
     octets = np.array([t.encode() for t in texts.reshape(-1)]).reshape(texts.shape)
     for layout in LAYOUTS[:1] + LAYOUTS[1:2] + LAYOUTS[4:5]:
         for kind, model in ("string", texts), ("bytes", octets):
             with case(f"{kind} {' '.join(layout)}"):
                 path, copy = folder / "strings", folder / "strings_copy"
-                zellige("create", path, "--shape", "4,5", "--dtype", kind, "--overwrite", *layout)
+                zellige(
+                    "create",
+                    path,
+                    "--shape",
+                    "4,5",
+                    "--dtype",
+                    kind,
+                    "--overwrite",
+                    *layout,
+                )
                 for value in model, np.asfortranarray(model):
                     zellige("write", path, "-", data=npy(value))
                     for form in [], ["--json"], ["--raw"]:
                         zellige("create", copy, "--like", path, "--overwrite")
-                        zellige("write", copy, "-", *[f for f in form if f != "--json"],
-                                data=zellige("cat", path, *form).stdout)
+                        zellige(
+                            "write",
+                            copy,
+                            "-",
+                            *[f for f in form if f != "--json"],
+                            data=zellige("cat", path, *form).stdout,
+                        )
                         printed = json.loads(zellige("cat", "--json", copy).stdout)
                         assert printed == as_json(model), f"through {form or 'text'}"
                 zellige("write", path, "-", "--region", "1:3,[0,4]", data=npy(model[:1, 0]))
@@ -272,33 +396,51 @@ def check_strings(folder, random):
                 expected = model.copy()
                 expected[1:3, [0, 4]] = model[0, 0]
                 expected = np.concatenate([expected, model[:2]])
-                assert json.loads(zellige("cat", "--json", path).stdout) == as_json(expected)
+                assert json.loads(zellige("cat", "--json", path).stdout) == as_json(
+                    expected
+                )
 
 
 def as_json(array):
     import base64
-    return [[x if isinstance(x, str) else base64.b64encode(x).decode() for x in row]
-            for row in array.tolist()]
+
+    return [
+        [x if isinstance(x, str) else base64.b64encode(x).decode() for x in row]
+        for row in array.tolist()
+    ]
 
 
 def check_dates(folder):
     with case("dates as text"):
         path = folder / "dates"
         for unit, dates in [
-            ("Y", ["1969", "2001", "NaT"]), ("M", ["1969-12", "2024-02"]),
-            ("W", ["1970-01-01", "1969-12-25"]), ("D", ["0001-01-01", "2024-02-29"]),
-            ("h", ["1969-12-31T23", "2000-01-01T00"]), ("10m", ["2000-01-01T00:50"]),
-            ("s", ["1900-03-01T12:34:56", "NaT"]), ("25ms", ["2000-01-01T00:00:00.075"]),
+            ("Y", ["1969", "2001", "NaT"]),
+            ("M", ["1969-12", "2024-02"]),
+            ("W", ["1970-01-01", "1969-12-25"]),
+            ("D", ["0001-01-01", "2024-02-29"]),
+            ("h", ["1969-12-31T23", "2000-01-01T00"]),
+            ("10m", ["2000-01-01T00:50"]),
+            ("s", ["1900-03-01T12:34:56", "NaT"]),
+            ("25ms", ["2000-01-01T00:00:00.075"]),
             ("us", ["2262-01-01T00:00:00.123456"]),
-            ("ns", ["1677-09-22T00:00:00.000000001", "2262-04-11T23:47:16.854775807"])]:
-            zellige("create", path, "--shape", len(dates), "--dtype", f"datetime64[{unit}]",
-                    "--overwrite")
+            ("ns", ["1677-09-22T00:00:00.000000001", "2262-04-11T23:47:16.854775807"]),
+        ]:
+            zellige(
+                "create",
+                path,
+                "--shape",
+                len(dates),
+                "--dtype",
+                f"datetime64[{unit}]",
+                "--overwrite",
+            )
             zellige("write", path, "-", data="\n".join(dates).encode())
             assert same(read(path), np.array(dates, f"M8[{unit}]")), unit
             assert zellige("cat", path).stdout.decode().split() == dates, unit
 
 
 # ---------------------------------------------------------------------- memory
+
 
 def limit():
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
@@ -311,21 +453,38 @@ def check_memory(folder):
     large = np.lib.format.open_memmap(file, "w+", "<f4", shape)
     large[:] = np.arange(shape[0], dtype="f4")[:, None] + np.arange(1000, dtype="f4")
     large.flush()
-    for layout in ["--chunks", "1000,100"], ["--chunks", "500,100", "--shards", "10000,1000"]:
+    for layout in (
+        ["--chunks", "1000,100"],
+        ["--chunks", "500,100", "--shards", "10000,1000"],
+    ):
         for pipe in False, True:
             with case(f"memory {layout} {'pipe' if pipe else 'file'}"):
                 path = folder / "large"
-                zellige("create", path, "--shape", f"{shape[0]},1000", "--dtype", "float32",
-                        "--codecs", "zstd:1", *layout, "--overwrite")
+                zellige(
+                    "create",
+                    path,
+                    "--shape",
+                    f"{shape[0]},1000",
+                    "--dtype",
+                    "float32",
+                    "--codecs",
+                    "zstd:1",
+                    *layout,
+                    "--overwrite",
+                )
                 with contextlib.ExitStack() as stack:
                     stdin = None
                     if pipe:
-                        source = stack.enter_context(subprocess.Popen(["cat", file],
-                                                                      stdout=subprocess.PIPE))
+                        source = stack.enter_context(
+                            subprocess.Popen(["cat", file], stdout=subprocess.PIPE)
+                        )
                         stdin = source.stdout
                     done = subprocess.run(
                         [ZELLIGE, "write", path, "-" if pipe else file, "--threads", "2"],
-                        stdin=stdin, capture_output=True, preexec_fn=limit)
+                        stdin=stdin,
+                        capture_output=True,
+                        preexec_fn=limit,
+                    )
                 assert done.returncode == 0, done.stderr.decode()
                 assert (read(path, "::997") == large[::997]).all()
 

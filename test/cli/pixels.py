@@ -4,6 +4,7 @@ Finds the frame, looks at the middle of each cell inside it, and prints a letter
 colour: "-" is missing, "." nothing, then a, b, c ... from the darkest to the lightest.
 With --line COLUMNS: how high the line is at the middle of each column, 0 to 9.
 """
+
 import struct
 import sys
 import zlib
@@ -32,9 +33,11 @@ def read_png(path):
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, packed = 8, b""
     while at < len(data):
-        (n,) = struct.unpack(">I", data[at:at + 4])
-        kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + n]
-        assert struct.unpack(">I", data[at + 8 + n:at + 12 + n])[0] == zlib.crc32(kind + body)
+        (n,) = struct.unpack(">I", data[at : at + 4])
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + n]
+        assert struct.unpack(">I", data[at + 8 + n : at + 12 + n])[0] == zlib.crc32(
+            kind + body
+        )
         if kind == b"IHDR":
             width, height, depth, colour = struct.unpack(">IIBB", body[:10])
             assert (depth, colour) == (8, 2)
@@ -44,10 +47,10 @@ def read_png(path):
     rows, above = [], bytearray(3 * width)
     for y in range(height):
         start = y * (3 * width + 1)
-        row = bytearray(plain[start + 1:start + 1 + 3 * width])
+        row = bytearray(plain[start + 1 : start + 1 + 3 * width])
         unfilter(plain[start], row, above)
         above = row
-        rows.append([tuple(row[3 * x:3 * x + 3]) for x in range(width)])
+        rows.append([tuple(row[3 * x : 3 * x + 3]) for x in range(width)])
     return rows
 
 
@@ -71,9 +74,15 @@ def frame(rows):
 
 def show_map(rows, n_rows, n_columns):
     left, top, width, height = frame(rows)
-    cells = [[rows[top + int((i + 0.5) * height / n_rows)]
-              [left + int((k + 0.5) * width / n_columns)]
-              for k in range(n_columns)] for i in range(n_rows)]
+    cells = [
+        [
+            rows[top + int((i + 0.5) * height / n_rows)][
+                left + int((k + 0.5) * width / n_columns)
+            ]
+            for k in range(n_columns)
+        ]
+        for i in range(n_rows)
+    ]
     shades = sorted({c for row in cells for c in row} - {MISSING, WHITE}, key=sum)
     names = {MISSING: "-", WHITE: "."} | {c: chr(97 + i) for i, c in enumerate(shades)}
     for row in cells:
@@ -89,8 +98,11 @@ def show_line(rows, n_columns):
         if column.count(MISSING) > height / 2:  # lines of the grid lie over it
             heights.append("-")
             continue
-        near = [y for y, c in enumerate(column)
-                if sum(abs(a - b) for a, b in zip(c, LINE)) < 120]
+        near = [
+            y
+            for y, c in enumerate(column)
+            if sum(abs(a - b) for a, b in zip(c, LINE)) < 120
+        ]
         middle = 1 - (sum(near) / len(near) + 0.5) / height if near else None
         heights.append("." if middle is None else str(int(middle * 10)))
     print(*heights)

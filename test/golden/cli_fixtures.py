@@ -5,6 +5,7 @@ Every valid array of the manifest gives its canonical bytes through `cat --raw` 
 and its shape and first elements through `--json`, every group its members and attributes, and every invalid one its kind of error, in little time and
 memory. Stores in one file and pcodec are left out and counted.
 """
+
 import ast
 import concurrent.futures
 import hashlib
@@ -24,16 +25,40 @@ SECONDS = 10
 MOST_KIB = (64 + 8) * 1024
 # Larger arrays are read as bytes only.
 SMALL_BYTES = 1 << 20
-PLAIN = {"bool", "|b1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-         "uint64", "<i1", "<i2", "<i4", "<i8", ">i4", ">i8", "<u2", "<u4", "<u8", "float64",
-         "<f8", ">f8", "string"}
+PLAIN = {
+    "bool",
+    "|b1",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "<i1",
+    "<i2",
+    "<i4",
+    "<i8",
+    ">i4",
+    ">i8",
+    "<u2",
+    "<u4",
+    "<u8",
+    "float64",
+    "<f8",
+    ">f8",
+    "string",
+}
 
 
 def status_table():
     """Exit code of each kind, from the table in the header."""
     header = (ROOT / "include/zellige.h").read_text()
-    return {kind: int(code)
-            for kind, code in re.findall(r'X\([A-Z_]+, \d+, "(\w+)", (\d+),', header)}
+    return {
+        kind: int(code)
+        for kind, code in re.findall(r'X\([A-Z_]+, \d+, "(\w+)", (\d+),', header)
+    }
 
 
 EXIT_CODES = status_table()
@@ -43,7 +68,9 @@ class Run:
     """What a command printed, how it ended, what it took."""
 
     def __init__(self, *arguments, keep=False):
-        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         self.timed_out = False
         timer = threading.Timer(SECONDS, self._stop, [process])
         timer.start()
@@ -99,8 +126,8 @@ def check_npy(zellige, where, entry):
     if run.code != 0 or run.output[:6] != b"\x93NUMPY":
         return f"--npy: {run}"
     n_length = 2 if run.output[6] == 1 else 4
-    start = 8 + n_length + int.from_bytes(run.output[8:8 + n_length], "little")
-    header = ast.literal_eval(run.output[8 + n_length:start].decode())
+    start = 8 + n_length + int.from_bytes(run.output[8 : 8 + n_length], "little")
+    header = ast.literal_eval(run.output[8 + n_length : start].decode())
     if start % 64 or list(header["shape"]) != entry["shape"] or header["fortran_order"]:
         return f"--npy: header {header}"
     found = hashlib.sha256(run.output[start:]).hexdigest()
@@ -127,8 +154,8 @@ def check_json(zellige, where, entry):
         return f"--json: {error}"
     plain = str(entry["dtype"]) in PLAIN
     first = entry.get("first", [])
-    if plain and not same(found[:len(first)], first):
-        return f"--json: {found[:len(first)]}, expected {first}"
+    if plain and not same(found[: len(first)], first):
+        return f"--json: {found[: len(first)]}, expected {first}"
     return None
 
 
@@ -179,12 +206,16 @@ def check_all(zellige):
     """(name, why it was skipped, why it failed) of each entry."""
     manifest = json.loads((FIXTURES / "manifest.json").read_text())
     groups = json.loads((FIXTURES / "groups.json").read_text())
-    jobs = [(check_invalid if "error" in entry else check_valid, entry, entry["array"])
-            for entry in manifest]
+    jobs = [
+        (check_invalid if "error" in entry else check_valid, entry, entry["array"])
+        for entry in manifest
+    ]
     jobs += [(check_group, entry, entry["group"] + "/") for entry in groups]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        futures = [(entry, name, None if is_skipped(entry) else
-                    pool.submit(check, zellige, entry)) for check, entry, name in jobs]
+        futures = [
+            (entry, name, None if is_skipped(entry) else pool.submit(check, zellige, entry))
+            for check, entry, name in jobs
+        ]
         for entry, name, future in futures:
             where = f"{entry['store']}:{name[:80]}"
             yield where, is_skipped(entry), future.result() if future else None

@@ -1,0 +1,103 @@
+"""Calls that are awaited."""
+
+import asyncio
+
+import numpy as np
+import pytest
+import zellige
+from conftest import same
+
+DATA = np.arange(600, dtype="i4").reshape(60, 10)
+
+
+@pytest.fixture
+def array():
+    return zellige.array(DATA, chunks=(7, 5))
+
+
+def test_read_and_write(array):
+    async def main():
+        same(await array.read_async(np.s_[3:20, ::2]), DATA[3:20, ::2])
+        out = np.zeros((60, 10), "i4")
+        assert await array.read_async(out=out) is out and np.array_equal(out, DATA)
+        await array.write_async(5, (0, slice(None)))
+        assert (await array.read_async((0, 3))) == 5
+        parts = await asyncio.gather(*(array.read_async(i) for i in range(1, 40)))
+        assert np.array_equal(parts, DATA[1:40])
+        with pytest.raises(zellige.RangeError):
+            await array.read_async(99)
+
+    asyncio.run(main())
+
+
+def test_the_loop_goes_on(tmp_path):
+    big = zellige.create_array(tmp_path, data=np.random.default_rng(1).random((3000, 1000)))
+
+    async def main():
+        reading = asyncio.create_task(big.read_async())
+        n = 0
+        while not reading.done():
+            await asyncio.sleep(0.001)
+            n += 1
+        return n, await reading
+
+    n, found = asyncio.run(main())
+    assert n > 1 and np.array_equal(found, big[...])
+
+
+def test_cancelled(tmp_path):
+    data = np.tile(np.random.default_rng(1).integers(0, 99, (100, 1000)), (80, 1))
+    big = zellige.create_array(
+        tmp_path, data=data, chunks=(100, 1000), compressors={"id": "gzip", "level": 1}
+    )
+    out = np.zeros((8000, 1000), data.dtype)
+
+    async def main():
+        reading = asyncio.create_task(big.read_async(out=out))
+        await asyncio.sleep(0.01)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        out[...] = -1  # nobody writes into it any more
+        await asyncio.sleep(0.3)
+        assert (out == -1).all()
+
+    asyncio.run(main())
+
+
+def test_rows_and_reads(array):
+    async def main():
+        rows = [row async for row in array]
+        assert np.array_equal(rows, DATA)
+        reads = [(array, i) for i in (5, 0, 59)]
+        same(np.array([row async for row in zellige.read_each(reads)]), DATA[[5, 0, 59]])
+        async for row in zellige.read_each([(array, 1), (array, 99), (array, 2)], ahead=5):
+            assert np.array_equal(row, DATA[1])
+            break
+        with pytest.raises(zellige.RangeError):
+            async for _ in zellige.read_each([(array, 99)]):
+                pass
+
+    asyncio.run(main())
+
+
+def test_progress_is_told(array):
+    told = []
+
+    async def main():
+        await array.read_async(progress=lambda *bytes_of: told.append(bytes_of))
+
+    asyncio.run(main())
+    assert told[0] == (0, 2400) and told[-1] == (2400, 2400)
+
+
+def test_what_cancels():
+    array = zellige.zeros(3)
+    for wrong in (b"1234", bytearray(3)):
+        with pytest.raises((BufferError, ValueError)):
+            array.read(cancel=wrong)
+    stopped = np.ones(1, np.intc)
+    with pytest.raises(zellige.CancelledError):
+        array.read(cancel=stopped)
+    with pytest.raises(zellige.CancelledError):
+        array.write(1, cancel=stopped)
