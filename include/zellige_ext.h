@@ -185,6 +185,15 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_codec_encode(zlg_codec *codec, const void *d
 ZLG_API ZLG_MUST_USE zlg_status zlg_codec_decode(zlg_codec *codec, const void *data,
                                                  size_t n_bytes, zlg_text *out,
                                                  zlg_error *err);
+/* The result is lent to `take` instead, which is called once, on the calling thread, and
+ * whose failure is that of the call. For those who have memory of their own kind. */
+typedef zlg_status (*zlg_take_fn)(void *user, zlg_bytes result, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_codec_encode_to(zlg_codec *codec, const void *data,
+                                                    size_t n_bytes, zlg_take_fn take,
+                                                    void *user, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_codec_decode_to(zlg_codec *codec, const void *data,
+                                                    size_t n_bytes, zlg_take_fn take,
+                                                    void *user, zlg_error *err);
 /* Into n_room bytes of yours, which are written in place when they are just filled. More
  * than they hold is ZLG_LIMIT. After a failure what is in them is unspecified. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_codec_decode_into(zlg_codec *codec, const void *data,
@@ -206,11 +215,11 @@ typedef struct zlg_data_type_methods {
     const char *data_type;
     zlg_status (*type)(void *self, const char *configuration, zlg_output *output,
                        zlg_error *err);
-    /* Fill values: JSON as documents have it to JSON that the built-in type reads. NULL: it
-     * is the same. */
+    /* Fill values: JSON as documents have it to JSON that the built-in type reads. NULL:
+     * it is the same. */
     zlg_status (*fill_value)(void *self, const char *configuration, const char *fill_value,
                              zlg_output *output, zlg_error *err);
-    /* JSON, for new arrays that state none; NULL: zero in the words of the built-in type. */
+    /* JSON, for new arrays that state none; NULL: zero in the words of the built-in. */
     const char *default_fill_value;
     void (*close)(void *self); /* or NULL */
 } zlg_data_type_methods;

@@ -57,14 +57,28 @@ PyObject *core_open_codec(PyObject *module, PyObject *args)
     return capsule;
 }
 
-/* The text as bytes, or the exception of what failed. */
-static PyObject *take_bytes(zlg_status status, zlg_text *text, const zlg_error *err)
+/* The result as bytes of Python, straight from where the library has it. */
+static zlg_status take_bytes(void *user, zlg_bytes result, zlg_error *err)
 {
-    if (status != ZLG_OK)
-        return core_raise(err);
-    PyObject *bytes = PyBytes_FromStringAndSize(text->data, (Py_ssize_t)text->n_bytes);
-    zlg_text_free(text);
-    return bytes;
+    (void)err; /* Python has one of its own */
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *bytes = PyBytes_FromStringAndSize(result.data, (Py_ssize_t)result.n_bytes);
+    *(PyObject **)user = bytes;
+    PyGILState_Release(gil);
+    return bytes != NULL ? ZLG_OK : ZLG_NO_MEMORY;
+}
+
+typedef zlg_status (*run_fn)(zlg_codec *codec, const void *data, size_t n_bytes,
+                             zlg_take_fn take, void *user, zlg_error *err);
+
+static PyObject *run_to_bytes(run_fn run, zlg_codec *codec, const Py_buffer *data)
+{
+    PyObject *bytes = NULL;
+    zlg_error err;
+    zlg_status status;
+    CORE_UNLOCKED(status =
+                      run(codec, data->buf, (size_t)data->len, take_bytes, &bytes, &err));
+    return status == ZLG_OK ? bytes : core_raise(&err);
 }
 
 /* codec_encode(capsule, data): bytes */
@@ -76,14 +90,10 @@ PyObject *core_codec_encode(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Oy*", &capsule, &data))
         return NULL;
     zlg_codec *codec = PyCapsule_GetPointer(capsule, CAPSULE);
-    zlg_error err;
-    zlg_text text = {0};
-    zlg_status status = ZLG_OK;
-    if (codec != NULL)
-        CORE_UNLOCKED(status =
-                          zlg_codec_encode(codec, data.buf, (size_t)data.len, &text, &err));
+    PyObject *result =
+        codec != NULL ? run_to_bytes(zlg_codec_encode_to, codec, &data) : NULL;
     PyBuffer_Release(&data);
-    return codec != NULL ? take_bytes(status, &text, &err) : NULL;
+    return result;
 }
 
 static PyObject *decode_into(zlg_codec *codec, const Py_buffer *data, PyObject *out)
@@ -109,16 +119,9 @@ PyObject *core_codec_decode(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Oy*O", &capsule, &data, &out))
         return NULL;
     zlg_codec *codec = PyCapsule_GetPointer(capsule, CAPSULE);
-    if (codec != NULL && out != Py_None) {
-        result = decode_into(codec, &data, out);
-    } else if (codec != NULL) {
-        zlg_error err;
-        zlg_text text = {0};
-        zlg_status status;
-        CORE_UNLOCKED(status =
-                          zlg_codec_decode(codec, data.buf, (size_t)data.len, &text, &err));
-        result = take_bytes(status, &text, &err);
-    }
+    if (codec != NULL)
+        result = out != Py_None ? decode_into(codec, &data, out)
+                                : run_to_bytes(zlg_codec_decode_to, codec, &data);
     PyBuffer_Release(&data);
     return result;
 }

@@ -146,14 +146,17 @@ void zlg_codec_close(zlg_codec *codec)
 
 /* ------------------------------------------------------------------ running */
 
-/* One call, on the thread that makes it; with a worker's scratch. */
+/* One call, on the thread that makes it. What comes out lies in buffers of the scratch, in
+ * the memory that it is meant for, or in what goes in. */
 typedef struct run {
     const zlg_codec *codec;
     zlgi_bytes in, result;
+    zlgi_buf *out; /* two, of the scratch */
     uint8_t *into; /* decoding: memory for n_room bytes, or NULL */
     size_t n_room;
-    zlgi_buf out[2]; /* what is not written there lies here, or in `in` */
     bool encodes;
+    zlg_take_fn take;
+    void *user;
     zlg_status status;
     zlg_error *err;
 } run;
@@ -208,77 +211,98 @@ static zlg_status decode(run *r, zlgi_scratch *scratch)
         ZLGI_TRY(zlgi_buf_reserve(&r->out[0], ZLGI_MAX(n, 1), false, r->err));
         into = r->out[0].data;
     }
-    r->out[0].n = n;
     r->result = (zlgi_bytes){into, n};
     return zlgi_chain_decode_full(codec->chain, &codec->layout, scratch, r->in, into,
                                   r->err);
 }
 
+static zlg_status pass_on(const run *r)
+{
+    zlg_error own = {0};
+    const zlg_bytes result = {r->result.data, r->result.n};
+    return zlgi_foreign(r->take(r->user, result, &own), ZLG_USAGE, &own, r->err);
+}
+
 static void work(void *job, zlgi_scratch *scratch)
 {
     run *r = job;
+    r->out = zlgi_scratch_push(scratch);
+    zlgi_scratch_push(scratch); /* beside the other */
     r->status = r->encodes ? encode(r, scratch) : decode(r, scratch);
+    if (r->status == ZLG_OK)
+        r->status = pass_on(r);
+    zlgi_scratch_pop(scratch);
+    zlgi_scratch_pop(scratch);
 }
 
 static zlg_status start(run *r)
 {
-    zlg_ctx *ctx = r->codec->ctx;
-    zlgi_buf_init(&r->out[0], &ctx->alloc);
-    zlgi_buf_init(&r->out[1], &ctx->alloc);
-    ZLGI_TRY(zlgi_pool_run(ctx->engine.pool, 1, work, NULL, r, r->err));
+    ZLGI_TRY(zlgi_pool_run(r->codec->ctx->engine.pool, 1, work, NULL, r, r->err));
     return r->status;
 }
 
-static void end(run *r)
+zlg_status zlg_codec_encode_to(zlg_codec *codec, const void *data, size_t n_bytes,
+                               zlg_take_fn take, void *user, zlg_error *err)
 {
-    zlgi_buf_reset(&r->out[0]);
-    zlgi_buf_reset(&r->out[1]);
+    run r = {.codec = codec,
+             .in = {data, n_bytes},
+             .encodes = true,
+             .take = take,
+             .user = user,
+             .err = err};
+    return start(&r);
 }
 
-/* The buffer with the result moves out; what lies elsewhere is copied. */
-static zlg_status take_result(run *r, zlg_text *out)
+zlg_status zlg_codec_decode_to(zlg_codec *codec, const void *data, size_t n_bytes,
+                               zlg_take_fn take, void *user, zlg_error *err)
 {
-    zlgi_buf *buf = &r->out[r->result.data == r->out[1].data];
-    if (r->result.data != buf->data) {
-        buf->n = 0;
-        ZLGI_TRY(zlgi_buf_append(buf, r->result.data, r->result.n, r->err));
-    }
-    buf->n = r->result.n;
-    return zlgi_buf_take_text(buf, r->codec->ctx, out, r->err);
+    run r = {.codec = codec, .in = {data, n_bytes}, .take = take, .user = user, .err = err};
+    return start(&r);
 }
 
-static zlg_status run_to_text(run *r, zlg_text *out)
+/* ------------------------------------------------------------------ texts, memory */
+
+/* user is a zlg_text with its context. */
+static zlg_status take_text(void *user, zlg_bytes result, zlg_error *err)
 {
-    *out = (zlg_text){.data = NULL};
-    zlg_status status = start(r);
-    if (status == ZLG_OK)
-        status = take_result(r, out);
-    end(r);
-    return status;
+    zlg_text *text = user;
+    size_t n;
+    if (!zlgi_add_size(result.n_bytes, 1, &n))
+        return zlgi_no_memory(err, SIZE_MAX);
+    char *data = zlgi_resize(&text->ctx->alloc, NULL, 0, n);
+    if (!data)
+        return zlgi_no_memory(err, n);
+    if (result.n_bytes > 0)
+        memcpy(data, result.data, result.n_bytes);
+    data[result.n_bytes] = '\0';
+    text->data = data;
+    text->n_bytes = result.n_bytes;
+    return ZLG_OK;
 }
 
 zlg_status zlg_codec_encode(zlg_codec *codec, const void *data, size_t n_bytes,
                             zlg_text *out, zlg_error *err)
 {
-    run r = {.codec = codec, .in = {data, n_bytes}, .encodes = true, .err = err};
-    return run_to_text(&r, out);
+    *out = (zlg_text){.ctx = codec->ctx};
+    return zlg_codec_encode_to(codec, data, n_bytes, take_text, out, err);
 }
 
 zlg_status zlg_codec_decode(zlg_codec *codec, const void *data, size_t n_bytes,
                             zlg_text *out, zlg_error *err)
 {
-    run r = {.codec = codec, .in = {data, n_bytes}, .err = err};
-    return run_to_text(&r, out);
+    *out = (zlg_text){.ctx = codec->ctx};
+    return zlg_codec_decode_to(codec, data, n_bytes, take_text, out, err);
 }
 
-static zlg_status place_result(const run *r, size_t *out_n_bytes)
+/* user is the run. */
+static zlg_status take_memory(void *user, zlg_bytes result, zlg_error *err)
 {
-    if (r->result.n > r->n_room)
-        return zlgi_fail(r->err, ZLG_LIMIT, "%zu bytes decoded, there is room for %zu",
-                         r->result.n, r->n_room);
-    if (r->result.n > 0 && r->result.data != r->into)
-        memmove(r->into, r->result.data, r->result.n);
-    *out_n_bytes = r->result.n;
+    const run *r = user;
+    if (result.n_bytes > r->n_room)
+        return zlgi_fail(err, ZLG_LIMIT, "%zu bytes decoded, there is room for %zu",
+                         result.n_bytes, r->n_room);
+    if (result.n_bytes > 0 && result.data != r->into)
+        memmove(r->into, result.data, result.n_bytes);
     return ZLG_OK;
 }
 
@@ -286,12 +310,14 @@ zlg_status zlg_codec_decode_into(zlg_codec *codec, const void *data, size_t n_by
                                  void *into, size_t n_room, size_t *out_n_bytes,
                                  zlg_error *err)
 {
-    run r = {
-        .codec = codec, .in = {data, n_bytes}, .into = into, .n_room = n_room, .err = err};
-    *out_n_bytes = 0;
+    run r = {.codec = codec,
+             .in = {data, n_bytes},
+             .into = into,
+             .n_room = n_room,
+             .take = take_memory,
+             .user = &r,
+             .err = err};
     zlg_status status = start(&r);
-    if (status == ZLG_OK)
-        status = place_result(&r, out_n_bytes);
-    end(&r);
+    *out_n_bytes = status == ZLG_OK ? r.result.n : 0;
     return status;
 }

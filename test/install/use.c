@@ -1,6 +1,8 @@
-/* The smallest use of the installed library: an empty store in memory, asked for a key. */
+/* The smallest use of the installed library: an empty store in memory, asked for a key, and
+ * bytes through a codec. */
 #include <stdio.h>
 #include <zellige.h>
+#include <zellige_ext.h>
 
 int main(void)
 {
@@ -14,6 +16,15 @@ int main(void)
     }
     int is_right = zlg_store_get(store, "a", &text, &err) == ZLG_NOT_FOUND;
     zlg_store_close(store);
+    zlg_codec *codec = NULL;
+    if (zlg_codec_open(ctx, "crc32c", NULL, &codec, &err) ||
+        zlg_codec_encode(codec, "abc", 3, &text, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    is_right = is_right && text.n_bytes == 7;
+    zlg_text_free(&text);
+    zlg_codec_close(codec);
     zlg_ctx_close(ctx);
     printf("zellige %s\n", zlg_version());
     return is_right ? 0 : 1;

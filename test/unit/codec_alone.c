@@ -212,6 +212,37 @@ static void test_damaged_bytes(void **state)
     zlg_codec_close(codec);
 }
 
+/* ------------------------------------------------------------------ lent */
+
+static zlg_status take_sum(void *user, zlg_bytes result, zlg_error *err)
+{
+    unsigned *sum = user;
+    if (result.n_bytes == 3) {
+        snprintf(err->message, sizeof err->message, "three are one too many");
+        return ZLG_NOT_FOUND;
+    }
+    for (size_t i = 0; i < result.n_bytes; i++)
+        *sum += ((const uint8_t *)result.data)[i];
+    return ZLG_OK;
+}
+
+static void test_results_that_are_lent(void **state)
+{
+    (void)state;
+    zlg_codec *codec = open_with("{\"name\":\"numcodecs.base64\"}", NULL);
+    zlg_error err;
+    unsigned sum = 0;
+    must(zlg_codec_decode_to(codec, "AQIDBA==", 8, take_sum, &sum, &err), &err);
+    assert_int_equal(sum, 1 + 2 + 3 + 4);
+    sum = 0;
+    must(zlg_codec_encode_to(codec, "\1\2\3", 3, take_sum, &sum, &err), &err);
+    assert_int_equal(sum, 'A' + 'Q' + 'I' + 'D');
+    assert_int_equal(zlg_codec_decode_to(codec, "AQID", 4, take_sum, &sum, &err),
+                     ZLG_USAGE);
+    assert_string_equal(err.message, "three are one too many");
+    zlg_codec_close(codec);
+}
+
 /* ------------------------------------------------------------------ threads */
 
 static void *run_many(void *user)
@@ -288,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_bytes_that_hold_elements),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_damaged_bytes),
+        cmocka_unit_test(test_results_that_are_lent),
         cmocka_unit_test(test_one_handle_in_many_threads),
         cmocka_unit_test(test_short_memory),
     };
