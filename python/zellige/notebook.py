@@ -42,11 +42,12 @@ _STYLE = """<style>
 .zellige-side>div:first-child{flex:0 1 560px;min-width:280px}
 .zellige table{border-collapse:collapse;margin:0 0 8px;border:0}
 .zellige tr{background:none!important}
-.zellige td,.zellige th{padding:1px 14px 1px 0;text-align:left;vertical-align:top;
-border:0;background:none;font-weight:normal;max-width:520px;overflow-wrap:anywhere}
+.zellige td,.zellige th{padding:1px 14px 1px 0!important;text-align:left!important;
+line-height:1.5;vertical-align:top!important;border:0;background:none;font-weight:normal;
+max-width:520px;overflow-wrap:anywhere}
 .zellige th{opacity:.65;white-space:nowrap}
-.zellige-grid td,.zellige-grid th+th{text-align:right;white-space:nowrap;
-font-variant-numeric:tabular-nums}
+.zellige .zellige-grid td,.zellige .zellige-grid th+th{text-align:right!important;
+white-space:nowrap;font-variant-numeric:tabular-nums}
 .zellige thead{border:0}
 .zellige-grid thead tr{border-bottom:1px solid rgba(128,128,128,.4)}
 .zellige summary{cursor:pointer}
