@@ -192,10 +192,27 @@ static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
     (void)scratch;
     ZLGI_TRY(zlgi_buf_reserve(out, in.n, false, err));
     if (!run(step->config, false, in.data, from->n_elements, out->data, &i))
-        return zlgi_fail(err, ZLG_USAGE, "element %zu, offset and scaled, is no %s", i,
-                         zlgi_type_name(step->from.dtype->type));
+        return zlgi_fail(err, ZLG_USAGE,
+                         "element %zu, offset and scaled, is outside the range of dtype %s",
+                         i, zlgi_type_name(step->from.dtype->type));
     out->n = in.n;
     return ZLG_OK;
+}
+
+/* Why element i did not scale back: true for an integer that is no multiple. */
+static bool leaves_remainder(const scale_offset *self, const uint8_t *in, size_t i)
+{
+    zlgi_block block;
+    zlgi_elements_load(&self->elements, in + i * self->elements.n_bytes, 1, &block);
+    switch (zlgi_wide_of(self->elements.type)) {
+    case ZLGI_WIDE_DOUBLE:
+        return false;
+    case ZLGI_WIDE_UINT64:
+        return block.u[0] % self->scale.u != 0;
+    case ZLGI_WIDE_INT64:
+        break;
+    }
+    return self->scale.i != -1 && block.i[0] % self->scale.i != 0;
 }
 
 static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
@@ -207,8 +224,11 @@ static zlg_status decode(const zlgi_step *step, zlgi_scratch *scratch,
     (void)scratch;
     ZLGI_TRY(zlgi_out_memory(out, from->n_bytes, &memory, err));
     if (!run(step->config, true, in.data, from->n_elements, memory, &i))
-        return zlgi_fail(err, ZLG_CORRUPT, "element %zu does not scale back to a %s", i,
-                         zlgi_type_name(step->from.dtype->type));
+        return zlgi_fail(err, ZLG_CORRUPT,
+                         leaves_remainder(step->config, in.data, i)
+                             ? "element %zu does not scale back to a %s: non-zero remainder"
+                             : "element %zu, scaled back, is outside the range of dtype %s",
+                         i, zlgi_type_name(step->from.dtype->type));
     return zlgi_out_done(out, from->n_bytes, err);
 }
 

@@ -58,13 +58,15 @@ static void test_integers(void **state)
     codes(chain, SHAPE(3), hex("00 fb 3a"), hex("0a 00 7e"));
     refuses_to_encode(chain, SHAPE(1), hex("3b"), ZLG_USAGE); /* 64 * 2 */
     refuses_to_encode(chain, SHAPE(1), hex("7f"), ZLG_USAGE); /* 127 + 5 */
-    refuses(chain, SHAPE(2), hex("02 03"), ZLG_CORRUPT, "element 1 does not scale back");
+    refuses(chain, SHAPE(2), hex("02 03"), ZLG_CORRUPT,
+            "element 1 does not scale back to a int8: non-zero remainder");
     refuses(chain_v3("\"int8\"", 1, codecs_of("\"offset\": 127, \"scale\": 1")), SHAPE(1),
-            hex("01"), ZLG_CORRUPT, "does not scale back");
+            hex("01"), ZLG_CORRUPT, "outside the range of dtype int8");
     const zlgi_chain *negated = chain_v3("\"int64\"", 1, codecs_of("\"scale\": -1"));
     static const int64_t least[] = {INT64_MIN};
     refuses_to_encode(negated, SHAPE(1), BYTES_OF(least), ZLG_USAGE);
-    refuses(negated, SHAPE(1), BYTES_OF(least), ZLG_CORRUPT, "does not scale back");
+    refuses(negated, SHAPE(1), BYTES_OF(least), ZLG_CORRUPT,
+            "outside the range of dtype int64");
     static const uint64_t large[] = {UINT64_MAX, 1000};
     zlgi_chain *wide = NULL;
     assert_int_equal(
