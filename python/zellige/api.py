@@ -16,7 +16,7 @@ from . import _core
 from .array import Array
 from .config import ArrayConfigLike, array_config
 from .create import create_array, create_group
-from .errors import NotFoundError, UsageError
+from .errors import NotFoundError, UnsupportedError, UsageError
 from .group import Group, consolidate
 from .making import told_keywords
 from .report import Report
@@ -108,7 +108,7 @@ def open_group(
     storage_options: Mapping[str, Any] | None = None,
     zarr_format: int | None = None,
     attributes: dict[str, Any] | None = None,
-    use_consolidated: bool | None = None,
+    use_consolidated: bool | str | None = None,
     promise: Promise | None = None,
     keep_empty: bool | None = None,
     **idle: Any,
@@ -125,6 +125,10 @@ def open_group(
         raise TypeError(f"a group has no {sorted(idle)[0]!r}")
     mode = mode or ("r" if isinstance(store, Store) and store.read_only else "a")
     _check(mode)
+    if isinstance(use_consolidated, str) and use_consolidated != ".zmetadata":
+        raise UnsupportedError(
+            "consolidated metadata of version 2 are looked for in .zmetadata"
+        )
     opened, path = open_place(store, path, mode, storage_options)
     use = array_config()
     keeps = use.write_empty_chunks if keep_empty is None else keep_empty

@@ -317,6 +317,8 @@ def test_ways_to_a_group(tmp_path):
         zellige.open_consolidated(tmp_path, use_consolidated=False)
     with pytest.raises(TypeError):
         zellige.open_group(tmp_path, nonsense=1)
+    with pytest.raises(zellige.UnsupportedError):
+        zellige.open_group(tmp_path, use_consolidated="elsewhere")
     with pytest.raises(TypeError):
         zellige.open(tmp_path, config={"write_empty_chunks": True})
 
