@@ -9,7 +9,6 @@ from typing import Any
 import xarray as xr
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 
-from ..errors import UnsupportedError
 from ..group import Group
 from ..store import Store
 from .datastore import ZelligeDataStore, open_for_reading
@@ -19,10 +18,8 @@ __all__ = ["ZelligeBackendEntrypoint", "expanded"]
 _DOCUMENTS = ("zarr.json", ".zgroup", ".zmetadata")
 
 
-def expanded(store: Any, storage_options: Any) -> Any:
+def expanded(store: Any) -> Any:
     """A store; the ``~`` of a path is the home of its user."""
-    if storage_options is not None:
-        raise UnsupportedError("storage_options are for stores that are not local")
     is_path = isinstance(store, (str, os.PathLike))
     return os.path.expanduser(store) if is_path else store
 
@@ -65,11 +62,12 @@ class ZelligeBackendEntrypoint(BackendEntrypoint):
         """Called by :func:`xarray.open_dataset`; see the guide for what it takes."""
         store = ZelligeDataStore(
             open_for_reading(
-                expanded(filename_or_obj, storage_options),
+                expanded(filename_or_obj),
                 group,
                 mode,
                 consolidated,
                 zarr_format,
+                storage_options,
             ),
             use_zarr_fill_value_as_mask,
         )
@@ -104,11 +102,12 @@ class ZelligeBackendEntrypoint(BackendEntrypoint):
     ) -> dict[str, xr.Dataset]:
         """A dataset for each group at and below `group`, by its path below it."""
         root = open_for_reading(
-            expanded(filename_or_obj, storage_options),
+            expanded(filename_or_obj),
             group,
             mode,
             consolidated,
             zarr_format,
+            storage_options,
         )
         return {
             f"/{path}": self.open_dataset(

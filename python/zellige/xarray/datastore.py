@@ -11,7 +11,7 @@ What this package uses of xarray beside what xarray documents:
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,15 @@ from xarray.backends import AbstractDataStore
 from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 
+from ..api import open_group
 from ..array import Array
 from ..errors import NotFoundError, UsageError
 from ..group import Group
-from ..store import StoreLike, open_store
+from ..store import StoreLike, open_place
 from .encoding import encoding_of
 from .lazy import LazyArray
 
-__all__ = ["DIMENSIONS", "ZelligeDataStore", "open_for_reading"]
+__all__ = ["DIMENSIONS", "ZelligeDataStore", "member", "open_for_reading"]
 
 #: The attribute of version 2 that names dimensions.
 DIMENSIONS = "_ARRAY_DIMENSIONS"
@@ -39,18 +40,13 @@ def open_for_reading(
     mode: str,
     consolidated: bool | None,
     zarr_format: int | None,
-    keep_empty: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    keep_empty: bool | None = None,
 ) -> Group:
     """The group, out of consolidated metadata of the root or of its own where they are."""
-    from ..api import open_group
-
-    path = (group or "").strip("/")
     if isinstance(store, Group):
-        found = store[path] if path else store
-        if not isinstance(found, Group):
-            raise UsageError(f"{found.name} is an array, not a group")
-        return found
-    opened = open_store(store, mode)
+        return member(store, (group or "").strip("/"))
+    opened, path = open_place(store, group, mode, storage_options)
     ways: dict[str, Any] = {"zarr_format": zarr_format, "keep_empty": keep_empty}
     if path and consolidated is not False:
         try:
@@ -58,12 +54,16 @@ def open_for_reading(
         except NotFoundError:
             root = None
         if root is not None and root.is_consolidated:
-            return open_for_reading(root, path, mode, consolidated, zarr_format)
-    ways["use_consolidated"] = None if consolidated is not False else False
-    opened_group = open_group(opened, mode, path, **ways)
-    if consolidated and not opened_group.is_consolidated:
-        raise UsageError(f"{opened_group.store_path} has no consolidated metadata")
-    return opened_group
+            return member(root, path)
+    return open_group(opened, mode, path, use_consolidated=consolidated, **ways)
+
+
+def member(group: Group, path: str) -> Group:
+    """A group below another, or that itself."""
+    found = group[path] if path else group
+    if not isinstance(found, Group):
+        raise UsageError(f"{found.name} is an array, not a group")
+    return found
 
 
 # ---------------------------------------------------------------------- dimensions

@@ -66,7 +66,8 @@ class Codec(dict[str, Any]):
             return False
         if "id" in said and not isinstance(other, Mapping):  # it says its defaults too
             rest = {key: value for key, value in self.items() if key != "id"}
-            own = type(other).from_config(rest).get_config()
+            kind: Any = type(other)
+            own = kind.from_config(rest).get_config()
         return _plain(own) == _plain(said)
 
     def __ne__(self, other: object) -> bool:

@@ -22,7 +22,7 @@ from ..errors import NotFoundError, UsageError
 from ..group import Group, consolidate
 from ..store import Store, StoreLike
 from .backend import expanded
-from .datastore import DIMENSIONS, ZelligeDataStore, open_for_reading
+from .datastore import DIMENSIONS, ZelligeDataStore, member, open_for_reading
 from .encoding import Grid, array_settings, asked_grid, grid_of, with_grid_document
 from .regions import aligned, check_alignment, check_region, found_region
 
@@ -254,7 +254,7 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
                 dtype=_element_type(variable.dtype),
                 attributes=attributes,
                 python_tokens=True,
-                keep_empty=bool(self._keep_empty or keep_empty),
+                keep_empty=self._keep_empty if keep_empty is None else keep_empty,
                 **settings,
             )
 
@@ -317,29 +317,29 @@ def _opened(
     mode: str,
     consolidated: bool | None,
     zarr_format: int | None,
-    keep_empty: bool,
+    storage_options: Any,
+    keep_empty: bool | None,
 ) -> Group:
     """The group to write to. Where only values change, as it is consolidated; else as the
     store has it, and it is consolidated once at the end."""
     if mode == "r+":
-        return open_for_reading(store, group, mode, consolidated, zarr_format, keep_empty)
+        return open_for_reading(
+            store, group, mode, consolidated, zarr_format, storage_options, keep_empty
+        )
     return open_group(
         store,
         "a" if mode == "a-" else mode,
-        group or "",
+        group,
         zarr_format=zarr_format,
+        storage_options=storage_options,
         use_consolidated=False,
         keep_empty=keep_empty,
     )
 
 
-def _member(group: Group, path: str) -> Group:
-    if not path:
-        return group
-    found = group[path] if path in group else group.create_group(path)
-    if not isinstance(found, Group):
-        raise UsageError(f"{found.name} is an array, not a group")
-    return found
+def _required(group: Group, path: str) -> Group:
+    is_missing = path != "" and path not in group
+    return group.create_group(path) if is_missing else member(group, path)
 
 
 def _is_consolidated(store: Store) -> bool:
@@ -413,17 +413,18 @@ def to_zarr(
     for _, dataset, _ in nodes:
         _check_names(dataset)
     opened = _opened(
-        expanded(store, storage_options),
+        expanded(store),
         group,
         mode,
         consolidated,
         zarr_format,
-        bool(write_empty_chunks),
+        storage_options,
+        write_empty_chunks,
     )
     writer = _new_writer()
     for path, dataset, asked in nodes:
         target = _Writer(
-            _member(opened, path),
+            _required(opened, path),
             mode,
             append_dim,
             region,
