@@ -60,14 +60,14 @@ static void test_key_encodings(void **state)
         const char *value;
         zlgi_key_encoding expected;
     } cases[] = {
-        {"\"default\"", {ZLGI_KEY_DEFAULT, '/'}},
-        {"\"v2\"", {ZLGI_KEY_V2, '.'}},
-        {"{\"name\": \"v2\"}", {ZLGI_KEY_V2, '.'}},
-        {"{\"name\": \"default\", \"configuration\": {}}", {ZLGI_KEY_DEFAULT, '/'}},
+        {"\"default\"", {ZLGI_KEY_DEFAULT, '/', NULL}},
+        {"\"v2\"", {ZLGI_KEY_V2, '.', NULL}},
+        {"{\"name\": \"v2\"}", {ZLGI_KEY_V2, '.', NULL}},
+        {"{\"name\": \"default\", \"configuration\": {}}", {ZLGI_KEY_DEFAULT, '/', NULL}},
         {"{\"name\": \"default\", \"configuration\": {\"separator\": \".\"}}",
-         {ZLGI_KEY_DEFAULT, '.'}},
+         {ZLGI_KEY_DEFAULT, '.', NULL}},
         {"{\"name\": \"v2\", \"configuration\": {\"separator\": \"/\"}}",
-         {ZLGI_KEY_V2, '/'}},
+         {ZLGI_KEY_V2, '/', NULL}},
     };
     for (size_t i = 0; i < ZLGI_COUNT(cases); i++) {
         zlgi_array_meta array;
