@@ -36,7 +36,8 @@ def test_is_found_by_xarray(tmp_path):
     backend = xr.backends.list_engines()["zellige"]
     to_zarr(arrays(), tmp_path / "no_suffix")
     assert backend.guess_can_open(tmp_path / "no_suffix")
-    assert backend.guess_can_open("a.zarr/") and backend.guess_can_open(zellige.MemoryStore())
+    assert backend.guess_can_open("a.zarr/")
+    assert backend.guess_can_open(zellige.MemoryStore())
     assert not backend.guess_can_open(tmp_path) and not backend.guess_can_open(b"bytes")
 
 
@@ -51,13 +52,14 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path):
         dataset["grid"].isel(y=0).load()
 
 
+POINTS = {"y": [1, 9, 4], "x": [2, 2, 0]}
 INDEXERS = {
     "integer": {"y": 3},
     "slices": {"y": slice(2, 20, 5), "x": slice(1, 9)},
     "backwards": {"y": slice(None, None, -3), "x": slice(9, 2, -1)},
     "lists": {"y": [5, 1, 1, 23], "x": [0, 15, 3]},
     "list and integer": {"y": [7, 2], "x": -1},
-    "points": {"y": xr.DataArray([1, 9, 4], dims="p"), "x": xr.DataArray([2, 2, 0], dims="p")},
+    "points": {dim: xr.DataArray(at, dims="p") for dim, at in POINTS.items()},
     "mixed": {"y": xr.DataArray([[1, 9], [4, 0]], dims=("p", "q")), "x": slice(3, 6)},
     "nothing": {"y": slice(4, 4)},
     "no points": {"y": xr.DataArray(np.empty(0, int), dims="p"), "x": 1},
@@ -151,7 +153,8 @@ def test_regions(store, zarr_format, is_dask):
     encoding = {"grid": {"chunks": (6, 4)}, "row": {"chunks": (2,)}}
     wanted = arrays()
     to_zarr(wanted, store, encoding=encoding, zarr_format=zarr_format)
-    for region in {"y": slice(6, 18), "x": slice(4, 16)}, {"x": slice(0, 4), "y": slice(0, 6)}:
+    for y, x in ((6, 18), (4, 16)), ((0, 6), (0, 4)):
+        region = {"x": slice(*x), "y": slice(*y)}
         part = wanted[["grid"]].isel(region) * -1
         wanted["grid"][region] = part["grid"]
         to_zarr(part.chunk(y=6, x=4) if is_dask else part, store, region=region)

@@ -81,7 +81,8 @@ def _dimensions_v2(array: Array) -> tuple[str, ...]:
         return tuple(name.rpartition("/")[2] for name in netcdf["dimrefs"])
     raise KeyError(
         f"Zarr object is missing the attribute `{DIMENSIONS}` and the NCZarr metadata, one "
-        f"of which is needed for xarray to determine variable dimensions: {array.store_path}"
+        "of which is needed for xarray to determine variable dimensions: "
+        f"{array.store_path}"
     )
 
 

@@ -28,8 +28,8 @@ Grid = tuple[int | tuple[int, ...], ...]
 
 #: Codecs of version 3 that make arrays of arrays. What follows them makes bytes.
 _FILTERS = frozenset(
-    "astype bitround cast_value delta fixedscaleoffset quantize reshape scale_offset squeeze"
-    " transpose".split()
+    "astype bitround cast_value delta fixedscaleoffset quantize reshape scale_offset"
+    " squeeze transpose".split()
 )
 _SHARDS = "sharding_indexed"
 _SETTINGS = frozenset(

@@ -102,11 +102,11 @@ def check_alignment(
         bad = next((edge for edge in edges if not _is_edge(edge, length)), None)
         if bad is not None:
             raise ValueError(
-                f"Specified Zarr chunks {grid} of the variable named {name!r} would overlap "
-                f"multiple Dask chunks, or reach out of the region: at {bad} of axis {axis}. "
-                "Rechunk it with chunk(), change encoding['chunks'], or say "
-                "align_chunks=True. With safe_chunks=False nothing is lost as long as all "
-                "who write are of Zellige."
+                f"Specified Zarr chunks {grid} of the variable named {name!r} would "
+                "overlap multiple Dask chunks, or reach out of the region: at "
+                f"{bad} of axis {axis}. Rechunk it with chunk(), change "
+                "encoding['chunks'], or say align_chunks=True. With safe_chunks=False "
+                "nothing is lost as long as all who write are of Zellige."
             )
 
 

@@ -29,6 +29,7 @@ from .regions import aligned, check_alignment, check_region, found_region
 __all__ = ["to_zarr"]
 
 _NO_NAME = "__values__"  # of a variable whose name is None
+_Encoded = tuple[dict[Any, Any], dict[Any, Any]]
 _new_writer: Any = ArrayWriter  # xarray has no types for these
 _encode_variable: Any = encode_zarr_variable
 _encode_attribute: Any = encode_zarr_attr_value
@@ -145,9 +146,9 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
     def encode_attribute(self, value: Any) -> Any:
         return _encode_attribute(value)
 
-    def encode(self, variables: Any, attributes: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    def encode(self, variables: Any, attributes: Any) -> _Encoded:
         encode: Any = super().encode
-        encoded: tuple[dict[Any, Any], dict[Any, Any]] = encode(variables, attributes)
+        encoded: _Encoded = encode(variables, attributes)
         return encoded
 
     def store(
@@ -308,7 +309,7 @@ def _check_names(dataset: xr.Dataset) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of a variable is a string or None, not {name!r}")
         if name == "":
-            raise ValueError("Invalid name '' of a variable: string must be length 1 or more")
+            raise ValueError("Invalid name '': string must be length 1 or greater")
 
 
 def _opened(
@@ -397,7 +398,7 @@ def to_zarr(
     chunkmanager_store_kwargs: dict[str, Any] | None = None,
     write_inherited_coords: bool = False,
 ) -> Any:
-    """Writes a dataset, an array or a tree as ``to_zarr`` of xarray does, with its keywords.
+    """Writes a dataset, an array or a tree as ``to_zarr`` of xarray does, with its words.
 
     Returns the group, or with ``compute=False`` a delayed object of Dask that writes the
     values of Dask arrays; all else is written at once.
