@@ -147,6 +147,9 @@ PyObject *core_node_with_ways(core_node *node, core_ways ways);
 void core_node_delete(PyObject *object);
 /* False, with an exception set, where the node was opened for reading. */
 bool core_node_writable(const core_node *node);
+/* True where a call is made apart: signals are handled on this thread, and a chunk of the
+ * array takes long to decode. See zellige/apart.py. */
+bool core_goes_apart(const core_node *array);
 /* numpy.dtype of the elements of an array, borrowed; NULL with an exception set. */
 PyObject *core_handle_dtype(core_state *state, core_handle *handle);
 /* Converters for "O&": None, or the name of a promise; None, True (1) or False (-1). */
@@ -184,6 +187,7 @@ void core_call_reset(core_call *call);
 /* What a write asks for, or else the node: 0 asks for nothing. */
 void core_call_writes(core_call *call, const core_node *node, zlg_promise promise,
                       int keep_empty);
+bool core_on_main_thread(void);
 void core_call_enter(core_call *call);
 /* False with an exception set when the call failed, or a signal's handler raised in it. */
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);

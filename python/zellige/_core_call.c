@@ -46,7 +46,7 @@ static bool tell(uint64_t n_done, uint64_t n_all)
 }
 
 /* Handlers run on the main thread only; others must not wait for the GIL in vain. */
-static bool on_main_thread(void)
+bool core_on_main_thread(void)
 {
 #if defined(__linux__) && defined(PY_HAVE_THREAD_NATIVE_ID)
     return PyThread_get_thread_native_id() == (unsigned long)getpid();
@@ -58,7 +58,7 @@ static bool on_main_thread(void)
 static int poll_python(void *user, uint64_t n_done, uint64_t n_all)
 {
     core_call *call = user;
-    if (!call->is_watched && !on_main_thread())
+    if (!call->is_watched && !core_on_main_thread())
         return 0;
     PyEval_RestoreThread(call->thread);
     bool good = PyErr_CheckSignals() == 0;

@@ -49,6 +49,20 @@ void core_handle_drop(core_handle *handle)
     PyMem_Free(handle);
 }
 
+/* Some 20 ms of inflating. */
+enum { LARGE_CHUNK = 8 << 20 };
+
+bool core_goes_apart(const core_node *array)
+{
+    const core_handle *handle = array->handle;
+    const int64_t *shape = zlg_array_chunk_shape(handle->array);
+    int64_t n_bytes = handle->n_bytes_element > 0 ? (int64_t)handle->n_bytes_element : 1;
+    for (int i = 0; i < zlg_array_rank(handle->array) && n_bytes > 0; i++)
+        if (__builtin_mul_overflow(n_bytes, shape[i], &n_bytes))
+            return core_on_main_thread();
+    return n_bytes >= LARGE_CHUNK && core_on_main_thread();
+}
+
 PyObject *core_node_wrap(core_state *state, PyObject *type, core_store *store,
                          zlg_array *array, zlg_group *group, core_ways ways)
 {

@@ -4,7 +4,7 @@
  * and bytes and become Python objects here. NumPy is met only as numpy.empty, as ndarray
  * over memory of ours, and through the buffer protocol.
  */
-#include "_core.h"
+#include "_core_transform.h"
 
 #include <stdio.h>
 
@@ -244,17 +244,42 @@ static bool read_varlen(read_job *job, core_call *call)
 
 /* What a caller says of a call. */
 typedef struct read_terms {
-    PyObject *timeout, *progress, *cancel;
+    PyObject *timeout, *progress, *cancel, *transform, *raw;
     int missing_is_error;
+    bool is_many;
 } read_terms;
+
+/* What a transform does not place in memory of the caller's stays as it is, also where the
+ * result goes by way of a fresh array. */
+static bool keep_out(const read_job *job)
+{
+    return job->out == NULL || job->result == NULL || job->result == job->out ||
+           PyObject_SetItem(job->result, Py_Ellipsis, job->out) == 0;
+}
+
+static bool take_transform(core_transform *transform, core_call *call, read_job *jobs,
+                           size_t n, const read_terms *terms)
+{
+    if (!core_transform_make(transform, call, terms->transform, terms->raw, n))
+        return false;
+    transform->tells_array = terms->is_many;
+    for (size_t i = 0; transform->function != NULL && i < n; i++) {
+        core_transform_add(transform, jobs[i].array, jobs[i].pick.handle);
+        if (!keep_out(&jobs[i]))
+            return false;
+    }
+    return true;
+}
 
 static bool run(read_job *jobs, size_t n, const read_terms *terms)
 {
     core_call call;
+    core_transform transform = {.call = &call};
     if (!core_call_make(&call, terms->timeout))
         return false;
     const core_state *state = n > 0 ? core_state_of(jobs->array->module) : NULL;
     bool good = n == 0 || core_call_watch(&call, state, terms->progress, terms->cancel);
+    good = good && take_transform(&transform, &call, jobs, n, terms);
     call.call.missing_is_error = terms->missing_is_error;
     for (size_t i = 0; call.outer != NULL && i < n; i++)
         call.n_known +=
@@ -262,6 +287,7 @@ static bool run(read_job *jobs, size_t n, const read_terms *terms)
     good = good && read_fixed(jobs, n, &call);
     for (size_t i = 0; good && i < n; i++)
         good = !jobs[i].pick.handle->is_varlen || read_varlen(&jobs[i], &call);
+    core_transform_reset(&transform);
     core_call_reset(&call);
     return good;
 }
@@ -280,9 +306,19 @@ static PyObject *job_result(const read_job *job)
     return Py_NewRef(job->result);
 }
 
+static PyObject *or_none(PyObject *object)
+{
+    return object != NULL ? object : Py_None;
+}
+
 static PyObject *read_one(core_node *array, PyObject *key, PyObject *out,
                           const read_terms *terms)
 {
+    if (terms->cancel == NULL && !core_is_given(terms->transform) && core_goes_apart(array))
+        return PyObject_CallMethod((PyObject *)array, "_read_apart", "OOOOO", key,
+                                   or_none(out), or_none(terms->timeout),
+                                   terms->missing_is_error ? Py_True : Py_False,
+                                   or_none(terms->progress));
     read_job job;
     PyObject *result = NULL;
     if (job_make(&job, array, key, out) && run(&job, 1, terms))
@@ -301,17 +337,18 @@ PyObject *core_array_subscript(PyObject *self, PyObject *key)
 }
 
 /* read(selection=..., out=None, timeout=None, missing_is_error=None, progress=None,
- * cancel=None) */
+ * cancel=None, transform=None, raw=False) */
 PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"selection", "out",    "timeout", "missing_is_error",
-                            "progress",  "cancel", NULL};
+    static char *names[] = {"selection", "out",    "timeout",   "missing_is_error",
+                            "progress",  "cancel", "transform", "raw",
+                            NULL};
     core_node *array = (core_node *)self;
     PyObject *selection = Py_Ellipsis, *out = NULL, *missing_is_error = Py_None;
     read_terms terms = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOOO", names, &selection, &out,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOOOOO", names, &selection, &out,
                                      &terms.timeout, &missing_is_error, &terms.progress,
-                                     &terms.cancel))
+                                     &terms.cancel, &terms.transform, &terms.raw))
         return NULL;
     terms.missing_is_error = missing_is_error == Py_None
                                  ? array->ways.missing_is_error
@@ -350,14 +387,15 @@ static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
     return list;
 }
 
-/* read_many(reads: list, outs: list or None, timeout, missing_is_error, progress,
- * cancel) */
+/* read_many(reads: list, outs: list or None, timeout, missing_is_error, progress, cancel,
+ * transform, raw) */
 PyObject *core_read_many(PyObject *module, PyObject *args)
 {
     PyObject *reads, *outs;
-    read_terms terms = {0};
-    if (!PyArg_ParseTuple(args, "OOOpOO", &reads, &outs, &terms.timeout,
-                          &terms.missing_is_error, &terms.progress, &terms.cancel))
+    read_terms terms = {.is_many = true};
+    if (!PyArg_ParseTuple(args, "OOOpOOOO", &reads, &outs, &terms.timeout,
+                          &terms.missing_is_error, &terms.progress, &terms.cancel,
+                          &terms.transform, &terms.raw))
         return NULL;
     Py_ssize_t n = PyList_Size(reads);
     if (n < 0 || (outs != Py_None && PyList_Size(outs) != n)) {

@@ -82,9 +82,26 @@ typedef struct write_terms {
     int keep_empty;
 } write_terms;
 
+static bool write_apart(core_node *array, PyObject *key, PyObject *value,
+                        const write_terms *terms)
+{
+    static const char *const promises[] = {NULL, "visible", "durable", "verified"};
+    PyObject *keeps = terms->keep_empty == 0  ? Py_None
+                      : terms->keep_empty > 0 ? Py_True
+                                              : Py_False;
+    PyObject *done = PyObject_CallMethod(
+        (PyObject *)array, "_write_apart", "OOzOOO", key, value, promises[terms->promise],
+        keeps, terms->timeout != NULL ? terms->timeout : Py_None,
+        terms->progress != NULL ? terms->progress : Py_None);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 static bool write_to(core_node *array, PyObject *key, PyObject *value,
                      const write_terms *terms)
 {
+    if (terms->cancel == NULL && core_goes_apart(array))
+        return write_apart(array, key, value, terms);
     write_job job;
     core_call call;
     if (!core_call_make(&call, terms->timeout))

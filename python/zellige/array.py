@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .apart import apart
 from .choosing import Choosing
 from .coding import as_codec, split
 from .errors import UnsupportedError, UsageError
@@ -124,6 +125,45 @@ class Array(Choosing, Standard, Node):
     def _packed(source: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
         return np.ascontiguousarray(np.broadcast_to(source, shape))
 
+    def _read_apart(
+        self,
+        selection: Any,
+        out: Any,
+        timeout: float | None,
+        missing_is_error: bool,
+        progress: Progress | None,
+    ) -> Any:
+        result = apart(
+            self.read,
+            selection,
+            timeout=timeout,
+            missing_is_error=missing_is_error,
+            progress=progress,
+        )
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+    def _write_apart(
+        self,
+        selection: Any,
+        value: Any,
+        promise: Promise | None,
+        keep_empty: bool | None,
+        timeout: float | None,
+        progress: Progress | None,
+    ) -> None:
+        apart(
+            self.write,
+            value,
+            selection,
+            promise=promise,
+            keep_empty=keep_empty,
+            timeout=timeout,
+            progress=progress,
+        )
+
     def _pack(
         self, value: Any, shape: tuple[int, ...], may_be_one: bool
     ) -> tuple[bytes, npt.NDArray[np.int64]]:
@@ -164,6 +204,8 @@ class Array(Choosing, Standard, Node):
         timeout: float | None = None,
         missing_is_error: bool | None = None,
         progress: Progress | None = None,
+        transform: Callable[[tuple[int, ...], Any], Any] | None = None,
+        raw: bool = False,
     ) -> Any:
         """Reads as :func:`read` does, in a thread, while the event loop goes on. When it is
         cancelled, the engine has stopped before the exception comes: `out` is free then."""
@@ -176,6 +218,8 @@ class Array(Choosing, Standard, Node):
             timeout=timeout,
             missing_is_error=missing_is_error,
             progress=progress,
+            transform=transform,
+            raw=raw,
         )
 
     async def write_async(
@@ -492,14 +536,20 @@ def read_many(
     timeout: float | None = None,
     missing_is_error: bool = False,
     progress: Progress | None = None,
+    transform: Callable[[Array, tuple[int, ...], Any], Any] | None = None,
+    raw: bool = False,
 ) -> list[Any]:
     """Reads ``[(array, selection), ...]`` in one call that shares the work.
 
     Each object is opened once and each chunk decoded once, however many selections fall
     into it. `out` is a list of arrays to fill, or None for new ones.
+
+    ``transform(array, index, data)`` is called once for each chunk, as :func:`Array.read`
+    does, with the array that the chunk is of: the first one of the reads that want it.
     """
     outs = None if out is None else list(out)
-    return _core.read_many(list(reads), outs, timeout, missing_is_error, progress, None)
+    ways = timeout, missing_is_error, progress, None, transform, raw
+    return _core.read_many(list(reads), outs, *ways)
 
 
 def write_many(

@@ -106,6 +106,37 @@ def test_ctrl_c_stops_a_read(slow):
     assert result.stdout.split() == ["True", "True"], result.stderr
 
 
+def test_ctrl_c_does_not_wait_for_a_large_chunk(tmp_path):
+    """The engine ends what it has in hand by itself, in a thread, and stores nothing."""
+    gzip = [{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 1}}]
+    n = 64 << 20
+    array = zellige.create_array(tmp_path, shape=n, dtype="u1", chunks=n, codecs=gzip)
+    array[...] = np.random.default_rng(1).integers(0, 40, n, "u1")
+    script = textwrap.dedent(f"""
+        import os, signal, threading
+        import numpy as np
+        import zellige
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
+        array = zellige.open_array({str(tmp_path)!r}, "r+")
+        out = np.zeros({n}, "u1")
+        for call in (lambda: array[...], lambda: array.read(out=out),
+                     lambda: array.__setitem__(..., np.arange({n}, dtype="u1"))):
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                call()
+            except KeyboardInterrupt:
+                left = [t for t in threading.enumerate() if t.name == "zellige"]
+                print(len(left), out.any())
+                left[0].join()
+    """)
+    before = array.store.get("c/0")
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout.split() == ["1", "False"] * 3, result.stderr
+    assert array.store.get("c/0") == before
+
+
 def test_deadline(slow):
     with pytest.raises(TimeoutError) as caught:
         slow.read(timeout=0.05)
