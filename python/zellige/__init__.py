@@ -69,6 +69,7 @@ from .store import LocalStore, MemoryStore, Promise, Store, StorePath
 from .watching import progress
 
 if TYPE_CHECKING:
+    from . import codecs
     from .waiting import read_each
 
 __version__ = version()

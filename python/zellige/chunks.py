@@ -189,9 +189,10 @@ def _plain(dtype: np.dtype[Any]) -> Any:
     """The type with times as integers: NumPy says too little of those without a unit."""
     if dtype.kind in "mM":
         return np.dtype("i8")
-    if dtype.names is None or dtype.fields is None:
+    fields: Any = dtype.fields
+    if dtype.names is None or fields is None:
         return dtype.newbyteorder("=")
-    return [(n, _plain(dtype.fields[n][0]), dtype.fields[n][1]) for n in dtype.names]
+    return [(n, _plain(fields[n][0]), fields[n][1]) for n in dtype.names]
 
 
 def _same(dtype: np.dtype[Any], native: np.dtype[Any]) -> bool:
@@ -330,6 +331,7 @@ class Chunks:
                 _core.read_chunks, items, dropped, memory, places, n_threads, objects
             )
 
+        statuses: Statuses
         if self._is_text:
             statuses, arrays = _checked(call(None, None))
             for item, array in zip(items, arrays):
@@ -339,7 +341,8 @@ class Chunks:
         if _same(target.dtype, self._dtype):
             result = call(_memory(target), None)
             if result != _core.SCATTERED:
-                return _checked(result)[0]
+                statuses, _ = _checked(result)
+                return statuses
         elif target.dtype.newbyteorder("=") != self._dtype:
             raise Refusal("fields of records")
         shapes = [_shape_of(item[3], target.shape) for item in items]
@@ -396,21 +399,24 @@ class Chunks:
                 self.inner_order,
             )
 
+        made: list[Result] | None
         if self._is_text:
-            texts = [self._texts(item, source) for item in items]
-            return _checked(call(None, texts))
+            made = _checked(call(None, [self._texts(item, source) for item in items]))
+            return made
         if not _same(source.dtype, self._dtype):
             if source.dtype.newbyteorder("=") != self._dtype:
                 raise Refusal("fields of records")
             numbers = _as_numbers(source)
             source = numbers.astype(numbers.dtype.newbyteorder("=")).view(self._dtype)
         if source.shape == ():
-            return _checked(call((_memory(source)[0], None, None), None))
+            made = _checked(call((_memory(source)[0], None, None), None))
+            return made
         result = call(_memory(source), None)
-        if result != _core.SCATTERED:
-            return _checked(result)
-        arrays = [np.ascontiguousarray(source[item[3]]) for item in items]
-        return _checked(call(None, _addresses(arrays)))
+        if result == _core.SCATTERED:
+            arrays = [np.ascontiguousarray(source[item[3]]) for item in items]
+            result = call(None, _addresses(arrays))
+        made = _checked(result)
+        return made
 
     def _texts(self, item: Item, source: npt.NDArray[Any]) -> Any:
         """Bytes and offsets of what is written to a chunk."""

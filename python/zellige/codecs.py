@@ -306,8 +306,8 @@ def from_dict(codec: str | Mapping[str, Any]) -> Any:
 
 def _definition(codec: Any) -> Any:
     """A codec as JSON."""
-    if isinstance(codec, str) and codec.startswith("{"):
-        return json.loads(codec)
+    if isinstance(codec, str):
+        return json.loads(codec) if codec.startswith("{") else codec
     return codec.to_dict() if hasattr(codec, "to_dict") else codec
 
 

@@ -37,7 +37,7 @@ _Builtin: type[Any] = getattr(
 )
 _PRESENT, _MISSING = {"status": "present"}, {"status": "missing"}
 _LOCAL, _MEMORY, _REMOTE = range(3)
-_KINDS = {storage.LocalStore: _LOCAL, storage.MemoryStore: _MEMORY}
+_KINDS: dict[type[Any], int] = {storage.LocalStore: _LOCAL, storage.MemoryStore: _MEMORY}
 _Managed = getattr(storage, "ManagedMemoryStore", None)  # not in zarr-python 3.1
 if _Managed is not None:
     _KINDS[_Managed] = _MEMORY
@@ -93,7 +93,7 @@ class ZelligeCodecPipeline(CodecPipeline):
         self._metadata = metadata
         self._store = store
         self._kind = _KINDS.get(type(store), _REMOTE)
-        self._builtin = create_codec_pipeline(metadata)  # by way of from_codecs
+        self._builtin: Any = create_codec_pipeline(metadata)  # by way of from_codecs
         self._chunks: Chunks | None = None
         self._refusal: Refusal | None = None
 
@@ -190,7 +190,8 @@ class ZelligeCodecPipeline(CodecPipeline):
             statuses = await self._read(items, out, tuple(drop_axes))
         except Refusal as refusal:
             self._fall_back("read", len(items), str(refusal))
-            return await self._builtin.read(items, out, drop_axes)
+            told: tuple[Any, ...] = await self._builtin.read(items, out, drop_axes)
+            return told
         _counts["read_native"] += len(items)
         if not any(statuses):
             return (_PRESENT,) * len(items)

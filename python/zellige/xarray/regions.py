@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from xarray import conventions
 
 from .encoding import Grid
 
@@ -44,7 +45,7 @@ def found_region(region: Any, dataset: xr.Dataset, store: Any) -> dict[Hashable,
         if not (isinstance(part, str) and part == "auto"):
             continue
         if dim in dataset.variables:
-            stored = xr.conventions.decode_cf_variable(dim, store.open_variable(dim))
+            stored = conventions.decode_cf_variable(dim, store.open_variable(dim))
             found[dim] = _find(dim, stored.to_index(), dataset[dim].data)
         else:
             found[dim] = slice(0, dataset.sizes[dim])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from xarray import conventions
 from xarray.backends.common import AbstractWritableDataStore, ArrayWriter
 from xarray.backends.zarr import (
     FillValueCoder,
@@ -95,7 +96,7 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
         self, variables: Mapping[Hashable, xr.Variable]
     ) -> dict[Hashable, xr.Variable]:
         """Variables that are there already, in the encoding that they have there."""
-        stored, _, _ = xr.conventions.decode_cf_variables(
+        stored, _, _ = conventions.decode_cf_variables(
             {name: self.open_variable(_key(name)) for name in variables}, {}
         )
         alike = {}
@@ -138,13 +139,13 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
 
     # ------------------------------------------------------------------ what xarray calls
 
-    def encode_variable(self, variable: xr.Variable, name: Any = None) -> xr.Variable:
+    def encode_variable(self, v: xr.Variable, name: Any = None) -> xr.Variable:
         # As for version 3: texts of variable length stay so, which version 2 has too.
-        encoded: xr.Variable = _encode_variable(variable, name=name, zarr_format=3)
+        encoded: xr.Variable = _encode_variable(v, name=name, zarr_format=3)
         return encoded
 
-    def encode_attribute(self, value: Any) -> Any:
-        return _encode_attribute(value)
+    def encode_attribute(self, a: Any) -> Any:
+        return _encode_attribute(a)
 
     def encode(self, variables: Any, attributes: Any) -> _Encoded:
         encode: Any = super().encode
