@@ -571,6 +571,7 @@ typedef enum zlg_inner_order {
 typedef struct zlg_read_chunk {
     zlg_array *array;
     const int64_t *coordinates; /* in the grid of (innermost) chunks                     */
+    const int64_t *shape;       /* of the chunk, in the axes of the array                */
     const void *bytes;          /* elements; with transform_raw what is stored           */
     size_t n_bytes;
     void *elements;             /* all of the chunk, also beyond the shape of the array: */

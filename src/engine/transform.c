@@ -14,7 +14,8 @@ typedef struct shown {
     const int64_t *shape;
     ptrdiff_t strides[ZLG_MAX_RANK]; /* of the elements that are shown, axes of the unit */
     int64_t coordinates[ZLG_MAX_RANK];
-    size_t n_bytes; /* of all elements */
+    int64_t lengths[ZLG_MAX_RANK]; /* the shape in the axes of the array */
+    size_t n_bytes;                /* of all elements */
     zlg_error *err;
 } shown;
 
@@ -22,7 +23,7 @@ static zlg_status measure(shown *s)
 {
     const zlgi_worker *worker = s->worker;
     const zlg_limits *limits = worker->job->engine->limits;
-    int64_t shape[ZLG_MAX_RANK] = {0}; /* in the axes of the array */
+    int64_t *shape = s->lengths;
     ptrdiff_t strides[ZLG_MAX_RANK], stride = (ptrdiff_t)s->source->item;
     for (int i = 0; i < s->level->rank; i++)
         shape[worker->axes[i]] = s->shape[i];
@@ -109,6 +110,7 @@ static zlg_status transform(shown *s, const zlgi_range *range, const zlgi_uses *
         ZLGI_TRY(decode(s, encoded, &buf[1], elements));
     zlg_read_chunk chunk = {.array = s->source->array,
                             .coordinates = s->coordinates,
+                            .shape = s->lengths,
                             .bytes = raw ? encoded.data : elements,
                             .n_bytes = raw ? encoded.n : s->n_bytes,
                             .elements = elements,

@@ -6,7 +6,7 @@ typedef struct counter {
     int n; /* atomic */
     zlg_status fails;
     const char *message;
-    int64_t last[3];
+    int64_t last[3], shape[3];
     const void *bytes;
     size_t n_bytes, n_bytes_elements;
 } counter;
@@ -168,6 +168,8 @@ static zlg_status note(void *user, zlg_read_chunk *chunk, zlg_error *err)
     (void)err;
     memcpy(c->last, chunk->coordinates,
            sizeof c->last[0] * (size_t)zlg_array_rank(chunk->array));
+    memcpy(c->shape, chunk->shape,
+           sizeof c->shape[0] * (size_t)zlg_array_rank(chunk->array));
     c->n_bytes = chunk->n_bytes;
     c->n_bytes_elements = chunk->n_bytes_elements;
     c->n++;
@@ -201,6 +203,7 @@ static void test_coordinates(void **state)
     MUST(zlg_array_read(array, &points, &(zlg_target){.data = out}, &call, err_));
     assert_int_equal(c.n, 1);
     assert_memory_equal(c.last, ((const int64_t[]){2, 1, 7}), 24);
+    assert_memory_equal(c.shape, ((const int64_t[]){2, 2, 1}), 24);
     assert_int_equal(c.n_bytes, 4);
     assert_int_equal(out[0], 0x5a);
     zlg_array_close(array);
@@ -211,6 +214,7 @@ static void test_coordinates(void **state)
     MUST(zlg_array_fill(array, NULL, "x", 1, NULL, err_));
     MUST(zlg_array_read(array, &points, &(zlg_target){.data = out}, &call, err_));
     assert_memory_equal(c.last, ((const int64_t[]){1, 0, 2}), 24);
+    assert_memory_equal(c.shape, ((const int64_t[]){5, 4, 6}), 24);
     assert_int_equal(c.n_bytes_elements, 5 * 4 * 6);
     zlg_array_close(array);
     array = put_array(f.stores[0], "n", "[]", "\"uint8\"", REGULAR("[]"), "0",
