@@ -173,6 +173,7 @@ typedef struct core_call {
     PyObject *outer;  /* who watched the thread before; NULL: as this call found it */
     Py_buffer cancel; /* an int that another thread sets to stop the call */
     bool has_cancel;
+    PyObject *thrown[3]; /* raised in it on any thread, for core_call_leave to raise */
 } core_call;
 PyObject *core_watch(PyObject *module, PyObject *report);
 /* timeout: NULL, None or seconds. False with an exception set. */
@@ -189,6 +190,9 @@ void core_call_writes(core_call *call, const core_node *node, zlg_promise promis
                       int keep_empty);
 bool core_on_main_thread(void);
 void core_call_enter(core_call *call);
+/* Within the call, on any thread that holds the GIL: keeps the exception that is set, if it
+ * is the first one. */
+void core_call_throw(core_call *call);
 /* False with an exception set when the call failed, or a signal's handler raised in it. */
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);
 
@@ -243,6 +247,14 @@ PyObject *core_chunk_coordinates(PyObject *module, PyObject *args);
 PyObject *core_read_chunks(PyObject *module, PyObject *args);
 PyObject *core_explain_chunks(PyObject *module, PyObject *args);
 PyObject *core_write_chunks(PyObject *module, PyObject *args);
+
+/* ------------------------------------------------------------------ _core_encoded.c */
+PyObject *core_array_read_encoded(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *core_array_write_encoded(PyObject *self, PyObject *args, PyObject *keywords);
+
+/* ------------------------------------------------------------------ _core_stage.c
+ * An object that exports memory of malloc, which it takes over also when it fails. */
+PyObject *core_block_new(PyObject *module, void *data, size_t n_bytes);
 
 /* ------------------------------------------------------------------ _core_change.c */
 PyObject *core_array_refresh(PyObject *self, PyObject *unused);

@@ -1,6 +1,6 @@
 """The binding. Its types are subclassed in array.py, group.py and store.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from .store import Store as PublicStore
 _Store = TypeVar("_Store", bound=Store)
 _Array = TypeVar("_Array", bound=Array)
 _Group = TypeVar("_Group", bound=Group)
+_Bytes = bytes | bytearray | memoryview
 
 STATUS: tuple[tuple[int, str, int, str], ...]
 SCATTERED: str
@@ -100,6 +101,8 @@ def read_many(
     missing_is_error: bool,
     progress: Any,
     cancel: Any,
+    transform: Callable[[Any, tuple[int, ...], Any], Any] | None,
+    raw: bool,
     /,
 ) -> list[Any]: ...
 def write_many(
@@ -222,7 +225,21 @@ class Array(Node):
         missing_is_error: bool | None = None,
         progress: Any = None,
         cancel: Any = None,
+        transform: Callable[[tuple[int, ...], Any], Any] | None = None,
+        raw: bool = False,
     ) -> Any: ...
+    def read_encoded(
+        self, chunks: Iterable[Sequence[int] | int], *, timeout: float | None = None
+    ) -> list[bytes | None]: ...
+    def write_encoded(
+        self,
+        chunks: Mapping[tuple[int, ...], _Bytes | None]
+        | Mapping[int, _Bytes | None]
+        | Iterable[tuple[Sequence[int] | int, _Bytes | None]],
+        *,
+        promise: Promise | None = None,
+        timeout: float | None = None,
+    ) -> None: ...
     def write(
         self,
         value: Any,

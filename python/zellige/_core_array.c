@@ -281,11 +281,37 @@ static PyObject *array_stored(PyObject *object, PyObject *unused)
 static PyMethodDef methods[] = {
     {"read", CORE_METHOD(core_array_read), METH_VARARGS | METH_KEYWORDS,
      "read($self, selection=..., out=None, timeout=None, missing_is_error=None,\n"
-     "     progress=None, cancel=None)\n--\n\n"
+     "     progress=None, cancel=None, transform=None, raw=False)\n--\n\n"
      "Reads a selection, into `out` if given; gives up after `timeout` seconds. With\n"
      "`missing_is_error` a chunk that is not stored raises NotFoundError. `progress` is\n"
      "told how far it is: a function of (done, all) in bytes, or a bar of tqdm. `cancel`\n"
-     "is an array of one C int that another thread sets to stop the call."},
+     "is an array of one C int that another thread sets to stop the call.\n\n"
+     "`transform(index, data)` is called for each chunk (innermost, where there are\n"
+     "shards) that the selection touches and that is stored: once, on any thread,\n"
+     "several at once, in no order. `index` is a tuple of its place in the grid of\n"
+     "chunks, `data` the elements of the whole chunk, also beyond the shape of the\n"
+     "array: an array that may be changed and kept. With `raw` it is bytes, as they\n"
+     "are stored. It returns what to place instead, an array of the chunk's shape\n"
+     "and of the type of this one; or None, and of that chunk nothing is placed:\n"
+     "without `out` anything stands there then. What it raises stops the call and\n"
+     "comes out of it. It must not read or write arrays of zellige. Elements of\n"
+     "variable length: UnsupportedError."},
+    {"read_encoded", CORE_METHOD(core_array_read_encoded), METH_VARARGS | METH_KEYWORDS,
+     "read_encoded($self, chunks, *, timeout=None)\n--\n\n"
+     "The bytes of chunks as they are stored, None for each that is not: a list.\n"
+     "They are innermost chunks, where there are shards, and nothing is decoded.\n"
+     "`chunks` are tuples of places in the grid of chunks, as a transform is told\n"
+     "them, in any order; one outside the grid raises RangeError. All in one call:\n"
+     "each object is opened once."},
+    {"write_encoded", CORE_METHOD(core_array_write_encoded), METH_VARARGS | METH_KEYWORDS,
+     "write_encoded($self, chunks, *, promise=None, timeout=None)\n--\n\n"
+     "Stores chunks as they are given: a mapping, or pairs, of a place in the grid\n"
+     "of chunks and bytes, or None to remove what is stored there. Nobody looks at\n"
+     "the bytes: what does not decode is for readers to find out. All in one call:\n"
+     "each object is stored once, atomically and with the promise of other writes,\n"
+     "and the other chunks of a shard move as they are. A chunk that is given twice\n"
+     "holds what came last. After a failure some objects are stored and others not.\n"
+     "Codecs around a shard: UnsupportedError."},
     {"write", CORE_METHOD(core_array_write), METH_VARARGS | METH_KEYWORDS,
      "write($self, value, selection=..., *, promise=None, keep_empty=None, timeout=None,\n"
      "      progress=None, cancel=None)\n--\n\n"

@@ -3,7 +3,7 @@
  * (Ctrl-C) or a passed deadline ends it, and who watches is told how far it is. Knows
  * nothing of what is called.
  */
-#include "_core.h"
+#include "_core_transform.h"
 
 #include <unistd.h>
 
@@ -73,6 +73,8 @@ static int poll_python(void *user, uint64_t n_done, uint64_t n_all)
 bool core_call_make(core_call *call, PyObject *timeout)
 {
     *call = (core_call){.call = ZLG_CALL_INIT};
+    if (!core_transform_allows_calls())
+        return false;
     call->call.poll = poll_python;
     call->call.user = call;
     call->is_watched = watcher() != NULL;
@@ -151,9 +153,32 @@ void core_call_enter(core_call *call)
     call->thread = PyEval_SaveThread();
 }
 
+void core_call_throw(core_call *call)
+{
+    if (call->thrown[0] == NULL)
+        PyErr_Fetch(&call->thrown[0], &call->thrown[1], &call->thrown[2]);
+    else
+        PyErr_Clear();
+}
+
+/* What a signal's handler raised goes first. */
+static void raise_thrown(core_call *call)
+{
+    PyObject *type = call->thrown[0], *value = call->thrown[1], *trace = call->thrown[2];
+    memset(call->thrown, 0, sizeof call->thrown);
+    if (type != NULL && !PyErr_Occurred()) {
+        PyErr_Restore(type, value, trace);
+        return;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err)
 {
     PyEval_RestoreThread(call->thread);
+    raise_thrown(call);
     uint64_t n = call->n_all > 0 ? call->n_all : call->n_known;
     if (status != ZLG_OK)
         core_raise(err);

@@ -340,9 +340,9 @@ PyObject *core_array_subscript(PyObject *self, PyObject *key)
  * cancel=None, transform=None, raw=False) */
 PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"selection", "out",    "timeout",   "missing_is_error",
-                            "progress",  "cancel", "transform", "raw",
-                            NULL};
+    static char *names[] = {"selection",        "out",      "timeout",
+                            "missing_is_error", "progress", "cancel",
+                            "transform",        "raw",      NULL};
     core_node *array = (core_node *)self;
     PyObject *selection = Py_Ellipsis, *out = NULL, *missing_is_error = Py_None;
     read_terms terms = {0};

@@ -272,7 +272,7 @@ static void block_delete(PyObject *self)
 }
 
 static PyType_Slot block_slots[] = {
-    {Py_tp_doc, CORE_SLOT("The bytes of an object that a call has made.")},
+    {Py_tp_doc, CORE_SLOT("Bytes that a call has made.")},
     {Py_tp_dealloc, CORE_SLOT(block_delete)},
     {Py_bf_getbuffer, CORE_SLOT(block_export)},
     {0, NULL},
@@ -285,25 +285,33 @@ PyType_Spec core_block_spec = {
     .slots = block_slots,
 };
 
-static PyObject *result_of(entry *a, PyObject *type)
+PyObject *core_block_new(PyObject *module, void *data, size_t n_bytes)
+{
+    PyObject *type = core_state_of(module)->block_type;
+    core_block *block = core_new(type, type);
+    if (block == NULL) {
+        free(data);
+        return NULL;
+    }
+    block->data = data;
+    block->n_bytes = n_bytes;
+    return (PyObject *)block;
+}
+
+static PyObject *result_of(entry *a, PyObject *module)
 {
     if (a->change != STORED)
         return Py_NewRef(a->change == LEFT ? Py_None : Py_False);
-    core_block *block = core_new(type, type);
-    if (block == NULL)
-        return NULL;
-    block->data = a->data;
-    block->n_bytes = a->n_bytes;
+    void *data = a->data;
     a->data = NULL;
-    return (PyObject *)block;
+    return core_block_new(module, data, a->n_bytes);
 }
 
 PyObject *core_stage_results(core_stage *stage, PyObject *module)
 {
-    PyObject *type = core_state_of(module)->block_type;
     PyObject *list = PyList_New(stage->n);
     for (Py_ssize_t i = 0; list != NULL && i < stage->n; i++) {
-        PyObject *result = result_of(&stage->entries[i], type);
+        PyObject *result = result_of(&stage->entries[i], module);
         if (result == NULL || PyList_SetItem(list, i, result) < 0)
             Py_CLEAR(list);
     }
