@@ -9,7 +9,9 @@
  *
  * Functions given here are called from any thread, several at once. They report failures
  * by a status and, in `err` (never NULL here), a sentence of what was found and what was
- * expected; the library puts array, chunk and codec in front of it.
+ * expected; the library puts array, chunk and codec in front of it. ZLG_NOT_FOUND,
+ * ZLG_EXISTS and ZLG_CANCELLED mean something to the library: where no answer of that name
+ * is asked for they count as plain failures.
  */
 #ifndef ZELLIGE_EXT_H
 #define ZELLIGE_EXT_H

@@ -39,8 +39,8 @@ zlg_status zlgi_within(zlg_error *err, zlg_status status, const char *format, ..
     ZLGI_PRINTF(3, 4);
 zlg_status zlgi_no_memory(zlg_error *err, size_t n_bytes);
 /* What a function of the caller's returned, with what it wrote into `own`, goes to err.
- * NOT_FOUND and EXISTS mean something to the library, and so become `instead`, as do
- * numbers that are no status. */
+ * NOT_FOUND, EXISTS and CANCELLED (a job that has failed elsewhere) mean something to the
+ * library, and so become `instead`, as do numbers that are no status. */
 zlg_status zlgi_foreign(zlg_status status, zlg_status instead, zlg_error *own,
                         zlg_error *err);
 

@@ -133,7 +133,7 @@ zlg_status zlgi_foreign(zlg_status status, zlg_status instead, zlg_error *own,
 {
     if (status == ZLG_OK)
         return ZLG_OK;
-    if (status == ZLG_NOT_FOUND || status == ZLG_EXISTS ||
+    if (status == ZLG_NOT_FOUND || status == ZLG_EXISTS || status == ZLG_CANCELLED ||
         strcmp(zlg_status_name(status), "unknown") == 0)
         status = instead;
     own->status = status;

@@ -493,6 +493,14 @@ static zlg_status says_missing(void *state, const zlg_decoded *from, zlg_bytes i
     return ZLG_NOT_FOUND;
 }
 
+/* What tells workers that a job has failed already must not end one silently. */
+static zlg_status says_cancelled(void *state, const zlg_decoded *from, zlg_bytes in,
+                                 zlg_output *output, zlg_error *err)
+{
+    (void)state, (void)from, (void)in, (void)output, (void)err;
+    return ZLG_CANCELLED;
+}
+
 static zlg_status does_more(void *state, const zlg_decoded *from, zlg_bytes in,
                             zlg_output *output, zlg_error *err)
 {
@@ -514,6 +522,7 @@ static void test_methods_that_misbehave(void **state)
     } cases[] = {
         {too_long, ZLG_CORRUPT, "65 bytes come out, 64 expected"},
         {says_missing, ZLG_CORRUPT, "did not say why"},
+        {says_cancelled, ZLG_CORRUPT, "did not say why"},
         {does_more, ZLG_USAGE, "4 bytes are done, there is room for 3"},
     };
     fixture f;

@@ -172,7 +172,7 @@ static void test_status_of_methods(void **state)
         } statuses[] = {
             {ZLG_NOT_FOUND, cases[i].not_found},
             {ZLG_EXISTS, cases[i].exists},
-            {ZLG_CANCELLED, ZLG_CANCELLED},
+            {ZLG_CANCELLED, ZLG_IO},
             {ZLG_LIMIT, ZLG_LIMIT},
             {ZLG_NO_MEMORY, ZLG_NO_MEMORY},
             {(zlg_status)-1, ZLG_IO},
