@@ -15,12 +15,14 @@
 
 /* ---------------------------------------------------------------------- failures */
 
-/* The exception as a message: "ValueError: text". */
+/* The exception as a message: "ValueError: text". Ctrl-C is asked for once more, for when
+ * the call is over. */
 static zlg_status fail(zlg_status status, zlg_error *err)
 {
     PyObject *type, *value, *traceback;
     if (PyErr_ExceptionMatches(PyExc_MemoryError))
         status = ZLG_NO_MEMORY;
+    bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     PyObject *text = value != NULL ? PyObject_Str(value) : NULL;
@@ -36,6 +38,8 @@ static zlg_status fail(zlg_status status, zlg_error *err)
     PyErr_Clear();
     Py_XDECREF(bytes), Py_XDECREF(both), Py_XDECREF(name), Py_XDECREF(text);
     Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(traceback);
+    if (interrupted)
+        PyErr_SetInterrupt();
     return status;
 }
 

@@ -395,14 +395,14 @@ class Categorize(Codec):
 # Elements of variable length go by way of an array of one chunk in memory.
 
 
-def _one_chunk(codec: Codec, n: int) -> Any:
+def _one_chunk(codec: Codec, shape: tuple[int, ...]) -> Any:
     from .create import create_array
     from .store import MemoryStore
 
     return create_array(
         MemoryStore(),
-        shape=n,
-        chunks=max(n, 1),
+        shape=shape,
+        chunks=shape,
         dtype="|O",
         zarr_format=2,
         filters=[codec.get_config()],
@@ -411,26 +411,39 @@ def _one_chunk(codec: Codec, n: int) -> Any:
     )
 
 
+def _key(shape: tuple[int, ...]) -> str:
+    return ".".join("0" for _ in shape) or "0"
+
+
 class _Objects(Codec):
-    """Elements are objects; the number of them stands in front of their bytes."""
+    """Elements are objects. What is encoded says their number or shape, at the front."""
 
-    def encode(self, buf: Any) -> bytes:
-        items = np.asarray(buf, dtype=object).reshape(-1)
-        if len(items) == 0:
-            return bytes(4)
-        array = _one_chunk(self, len(items))
-        array[:] = items
-        return bytes(array.store.get("0"))
-
-    def decode(self, buf: Any, out: Any = None) -> Any:
-        data, _ = as_bytes(buf)
-        n = int.from_bytes(bytes(data[:4]), "little")
+    def _shape(self, data: bytes) -> tuple[int, ...]:
+        n = int.from_bytes(data[:4], "little")
         if len(data) < 4 * (n + 1):
             raise UsageError(f"{len(data)} bytes are too few for {n} elements")
-        array = _one_chunk(self, n)
-        if n > 0:
-            array.store.put("0", bytes(data))
-        items = np.asarray(array[:], dtype=object)
+        return (n,)
+
+    def _nothing(self) -> bytes:
+        """No elements, encoded: no array has such a chunk."""
+        return bytes(4)
+
+    def encode(self, buf: Any) -> bytes:
+        items = buf if isinstance(buf, np.ndarray) else np.array(buf, dtype=object)
+        if items.size == 0:
+            return self._nothing()
+        array = _one_chunk(self, items.shape)
+        array[...] = items
+        return bytes(array.store.get(_key(items.shape)))
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        data = bytes(as_bytes(buf)[0])
+        shape = self._shape(data)
+        items = np.empty(shape, dtype=object)
+        if items.size > 0:
+            array = _one_chunk(self, shape)
+            array.store.put(_key(shape), data)
+            items[...] = array[...]
         if out is None:
             return items
         out[...] = items.reshape(out.shape)
@@ -451,18 +464,8 @@ class VLenBytes(_Objects):
     codec_id = "vlen-bytes"
 
 
-class _InArrays(Codec):
-    """Only of use in arrays."""
-
-    def encode(self, buf: Any) -> Any:
-        raise UnsupportedError(f"codec {self.codec_id}: objects are encoded in arrays only")
-
-    def decode(self, buf: Any, out: Any = None) -> Any:
-        raise UnsupportedError(f"codec {self.codec_id}: objects are decoded in arrays only")
-
-
 @dataclass(frozen=True)
-class VLenArray(_InArrays):
+class VLenArray(_Objects):
     """Lists of numbers behind their lengths."""
 
     codec_id = "vlen-array"
@@ -473,8 +476,8 @@ class VLenArray(_InArrays):
 
 
 @dataclass(frozen=True)
-class JSON(_InArrays):
-    """Objects as one JSON text."""
+class JSON(_Objects):
+    """Texts as one JSON list, with their shape at its end."""
 
     codec_id = "json2"
     encoding: str = "utf-8"
@@ -497,15 +500,35 @@ class JSON(_InArrays):
             members["separators"] = list(self.separators)
         return members
 
+    def _shape(self, data: bytes) -> tuple[int, ...]:
+        items = json.loads(data)
+        if not isinstance(items, list) or not items or not isinstance(items[-1], list):
+            raise UsageError("no JSON list with a shape at its end")
+        return tuple(int(n) for n in items[-1])
+
+    def _nothing(self) -> bytes:
+        return b'["|O",[0]]'
+
 
 @dataclass(frozen=True)
-class MsgPack(_InArrays):
-    """Objects as MessagePack."""
+class MsgPack(_Objects):
+    """Texts of one axis as one list of MessagePack, with their shape at its end."""
 
     codec_id = "msgpack2"
     use_single_float: bool = False
     use_bin_type: bool = True
     raw: bool = False
+
+    def _shape(self, data: bytes) -> tuple[int, ...]:
+        head = data[0] if data else 0
+        n_bytes = {0xDC: 2, 0xDD: 4}.get(head, 0)
+        n = int.from_bytes(data[1 : 1 + n_bytes], "big") if n_bytes else head - 0x90
+        if not 2 <= n <= len(data) or (not n_bytes and n > 15):
+            raise UsageError("no list of MessagePack with a type and a shape at its end")
+        return (n - 2,)
+
+    def _nothing(self) -> bytes:
+        return b"\x92\xa2|O\x91\x00"
 
 
 # ---------------------------------------------------------------------- zfp

@@ -74,6 +74,16 @@ def test_each_reads_the_other(name, i):
     assert out.tobytes() == plain(data)
 
 
+@pytest.mark.parametrize("name", ["JSON", "MsgPack"])
+def test_texts_as_documents(name):
+    """Their bytes may be spelled in other ways."""
+    ours = getattr(codecs, name)()
+    theirs = numcodecs.get_codec({"id": ours.codec_id})
+    data = np.array(["", "a", "\u2603" * 9] * 7, dtype=object)
+    assert list(theirs.decode(ours.encode(data))) == list(data)
+    assert list(ours.decode(theirs.encode(data))) == list(data)
+
+
 @pytest.mark.parametrize("name, arguments, data", TYPED, ids=lambda x: str(x)[:20])
 def test_elements(name, arguments, data):
     ours, theirs = pair(name, *arguments)

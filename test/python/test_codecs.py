@@ -174,10 +174,30 @@ def test_objects(codec, items):
     assert codec.decode(encoded, out) is out and list(out) == items
 
 
+def test_lists_and_shapes():
+    lists = np.empty(3, dtype=object)
+    lists[:] = [np.array([1, 2], "i4"), np.array([], "i4"), np.array([3], "i4")]
+    back = codecs.VLenArray("i4").decode(codecs.VLenArray("i4").encode(lists))
+    assert all(np.array_equal(a, b) for a, b in zip(back, lists))
+    grid = np.array([["a", "b"], ["c", ""]], dtype=object)
+    assert codecs.JSON().encode(grid) == b'[["a","b"],["c",""],"|O",[2,2]]'
+    assert np.array_equal(codecs.JSON().decode(codecs.JSON().encode(grid)), grid)
+    many = np.array([str(i) for i in range(70000)], dtype=object)
+    for n in (0, 1, 13, 14, 70000):
+        for codec in (codecs.MsgPack(), codecs.JSON(), codecs.VLenUTF8()):
+            assert list(codec.decode(codec.encode(many[:n]))) == list(many[:n])
+
+
 def test_objects_of_damaged_bytes():
     for data in (b"\x02\0\0\0\x01\0\0\0a", b"\xff\xff\xff\xff", b"\x01\0\0\0\xff\0\0\0a"):
         with pytest.raises(ValueError):
             codecs.VLenUTF8().decode(data)
+    for data in (b"", b"[]", b"[1", b'["a",2]', b'["a","|O",[7]]'):
+        with pytest.raises(ValueError):
+            codecs.JSON().decode(data)
+    for data in (b"", b"\x90", b"\xdc", b"\x9f", b"\xdd\xff\xff\xff\xff", b"\x93a"):
+        with pytest.raises(ValueError):
+            codecs.MsgPack().decode(data)
 
 
 def test_zfp_needs_the_array():
@@ -203,8 +223,6 @@ def test_what_is_refused():
         codecs.Zstd().encode(np.array([None]))
     with pytest.raises(TypeError):
         codecs.Zstd().encode(5)
-    with pytest.raises(zellige.UnsupportedError):
-        codecs.JSON().encode(["a"])
     with pytest.raises(zellige.UnsupportedError):
         codecs.Categorize(["a"], object).encode(["a"])
     with pytest.raises(zellige.UnsupportedError, match="nothing"):

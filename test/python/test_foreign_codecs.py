@@ -236,3 +236,25 @@ def test_codecs_of_numcodecs():
             zarr_format=2,
             compressors={"id": "test-nothing"},
         )
+
+
+def test_interrupts_are_not_errors_of_codecs():
+    class Interrupted(Xor):
+        codec_id = "test-interrupted"
+
+        def decode(self, buf, out=None):
+            raise KeyboardInterrupt
+
+    codecs.register(Interrupted)
+    array = zellige.create_array(
+        zellige.MemoryStore(),
+        data=DATA,
+        zarr_format=2,
+        compressors={"id": "test-interrupted"},
+    )
+    with pytest.raises(KeyboardInterrupt):
+        try:
+            array[:]
+        except zellige.CorruptError:
+            for _ in range(1000):  # Python looks for signals between two rounds
+                pass
