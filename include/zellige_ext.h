@@ -52,8 +52,8 @@ typedef struct zlg_store_methods {
     /* ZLG_NOT_FOUND, with no message, when there is no such key; anything that leaves open
      * whether there is must be another status: what is missing reads as fill value. */
     zlg_status (*open)(void *self, const char *key, zlg_object *out, zlg_error *err);
-    /* Up to n bytes from an offset; *out_n < n only at the end. NULL: every object has a
-     * view. */
+    /* Up to n bytes from an offset that lies inside; *out_n < n only at the end. One open
+     * object may be read from several threads at once. NULL: every object has a view. */
     zlg_status (*read)(void *self, zlg_object *object, uint64_t offset, size_t n,
                        void *destination, size_t *out_n, zlg_error *err);
     void (*release)(void *self, zlg_object *object); /* NULL: nothing to give back */
@@ -62,7 +62,7 @@ typedef struct zlg_store_methods {
     zlg_status (*put)(void *self, const char *key, const zlg_bytes *parts, int n_parts,
                       zlg_condition condition, const zlg_object *seen, zlg_promise promise,
                       zlg_error *err);
-    /* ZLG_OK also when nothing was there. NULL with put only. */
+    /* ZLG_OK also when nothing was there. Never ZLG_IF_ABSENT. NULL with put only. */
     zlg_status (*remove)(void *self, const char *key, zlg_condition condition,
                          const zlg_object *seen, zlg_promise promise, zlg_error *err);
     /* As zlg_store_list says. NULL: the store cannot be listed. */

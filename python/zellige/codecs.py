@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from enum import Enum
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -112,6 +113,12 @@ class Codec:
 
     name: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Enum):  # of older zarr-pythons
+                object.__setattr__(self, field.name, value.value)
+
     def configuration(self) -> dict[str, Any]:
         """Its members as JSON; those that are None are left to the library."""
         return {
@@ -180,6 +187,7 @@ class TransposeCodec(Codec):
     order: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "order", tuple(int(axis) for axis in self.order))
 
     def configuration(self) -> dict[str, Any]:
@@ -247,6 +255,7 @@ class ShardingCodec(Codec):
     subchunk_write_order: Literal["morton"] = "morton"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.subchunk_write_order != "morton":
             raise UnsupportedError(
                 f"subchunk_write_order {self.subchunk_write_order!r}: no document keeps it"

@@ -1,5 +1,6 @@
 """zellige.codecs: what each class says of itself, and what it does to bytes."""
 
+import enum
 import json
 import pickle
 import threading
@@ -258,6 +259,15 @@ def test_definitions(codec):
     assert codecs.from_dict(definition).to_dict() == definition
     assert pickle.loads(pickle.dumps(codec)) == codec
     assert eval(repr(codec), vars(codecs)) == codec
+
+
+def test_enumerations_are_their_values():
+    class Shuffle(enum.Enum):
+        bit = "bitshuffle"
+
+    codec = codecs.BloscCodec(shuffle=Shuffle.bit)
+    assert codec == codecs.BloscCodec(shuffle="bitshuffle")
+    assert codec.to_dict()["configuration"]["shuffle"] == "bitshuffle"
 
 
 def test_definitions_by_name():
