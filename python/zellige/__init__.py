@@ -64,6 +64,7 @@ from .making import (
     zeros_like,
 )
 from .node import Attributes
+from .report import print_debug_info
 from .selection import Blocks, Outer, Points
 from .store import LocalStore, MemoryStore, Promise, Store, StorePath
 from .watching import progress
@@ -130,6 +131,7 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "open_like",
+    "print_debug_info",
     "progress",
     "read_each",
     "read_many",
@@ -139,7 +141,6 @@ __all__ = [
     "storage",
     "sweep",
     "tree",
-    "version",
     "write_many",
     "zeros",
     "zeros_like",

@@ -25,6 +25,13 @@ import numpy as np
 
 from . import _core
 from .buffers import as_bytes, as_room
+from .choices import (
+    BloscCname,
+    BloscShuffle,
+    Endian,
+    ShardingCodecIndexLocation,
+    SubchunkWriteOrder,
+)
 from .dtype import fill_to_json, memory_dtype, numpy_dtype, zarr_data_type
 from .errors import UnsupportedError, UsageError
 from .filters import (
@@ -72,13 +79,16 @@ __all__ = [
     "Base64",
     "BitRound",
     "Blosc",
+    "BloscCname",
     "BloscCodec",
+    "BloscShuffle",
     "BytesCodec",
     "CastValue",
     "Categorize",
     "Chain",
     "Crc32cCodec",
     "Delta",
+    "Endian",
     "FixedScaleOffset",
     "Fletcher32",
     "GZip",
@@ -89,7 +99,9 @@ __all__ = [
     "Quantize",
     "ScaleOffset",
     "ShardingCodec",
+    "ShardingCodecIndexLocation",
     "Shuffle",
+    "SubchunkWriteOrder",
     "TransposeCodec",
     "VLenArray",
     "VLenBytes",
@@ -108,6 +120,11 @@ __all__ = [
 # ---------------------------------------------------------------------- version 3
 
 
+def _word(value: Any) -> Any:
+    """The word of a choice; anything else as it is."""
+    return value.value if isinstance(value, Enum) else value
+
+
 class Codec:
     """A codec of version 3: a name and a configuration."""
 
@@ -122,7 +139,7 @@ class Codec:
     def configuration(self) -> dict[str, Any]:
         """Its members as JSON; those that are None are left to the library."""
         return {
-            field.name: getattr(self, field.name)
+            field.name: _word(getattr(self, field.name))
             for field in fields(self)  # type: ignore[arg-type]
             if getattr(self, field.name) is not None
         }
@@ -140,7 +157,7 @@ class BytesCodec(Codec):
     """Elements as they are, in one byte order; None for single bytes, which have none."""
 
     name = "bytes"
-    endian: Literal["little", "big"] | None = "little"
+    endian: Literal["little", "big"] | Endian | None = "little"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,9 +166,11 @@ class BloscCodec(Codec):
 
     name = "blosc"
     typesize: int | None = None
-    cname: Literal["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] = "zstd"
+    cname: Literal["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] | BloscCname = (
+        "zstd"
+    )
     clevel: int = 5
-    shuffle: Literal["noshuffle", "shuffle", "bitshuffle"] | None = None
+    shuffle: Literal["noshuffle", "shuffle", "bitshuffle"] | BloscShuffle | None = None
     blocksize: int = 0
 
 
@@ -251,7 +270,7 @@ class ShardingCodec(Codec):
     chunk_shape: tuple[int, ...]
     codecs: tuple[Any, ...] = (BytesCodec(),)
     index_codecs: tuple[Any, ...] = (BytesCodec(), Crc32cCodec())
-    index_location: Literal["start", "end"] = "end"
+    index_location: Literal["start", "end"] | ShardingCodecIndexLocation = "end"
     subchunk_write_order: Literal["morton"] = "morton"
 
     def __post_init__(self) -> None:
@@ -272,7 +291,7 @@ class ShardingCodec(Codec):
             "chunk_shape": list(self.chunk_shape),
             "codecs": [_definition(codec) for codec in self.codecs],
             "index_codecs": [_definition(codec) for codec in self.index_codecs],
-            "index_location": self.index_location,
+            "index_location": _word(self.index_location),
         }
 
 

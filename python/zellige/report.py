@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import platform
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
 
 if TYPE_CHECKING:
     from .array import Array
 
-__all__ = ["Report", "array_report", "lines", "size_text"]
+__all__ = ["Report", "array_report", "lines", "print_debug_info", "size_text"]
 
 
 class Report(str):
@@ -79,3 +84,11 @@ def array_report(array: Array, stored: tuple[int, int] | None = None) -> Report:
             ("bytes stored", stored and size_text(stored[1])),
         ]
     )
+
+
+def print_debug_info() -> None:
+    """Prints what a report of a fault should say: versions, and the libraries built in."""
+    libraries = " ".join(_core.build_info().split())
+    print(f"zellige: {_core.version()}\nbuilt with: {libraries}")
+    print(f"numpy: {np.__version__}\npython: {platform.python_version()}")
+    print(f"platform: {platform.platform()}")

@@ -5,9 +5,11 @@ import inspect
 
 import pytest
 import zarr
+import zarr.codecs
 import zarr.errors
 import zarr.storage
 import zellige
+import zellige.codecs
 import zellige.errors
 import zellige.storage
 
@@ -56,7 +58,7 @@ def test_members(kind):
                 assert takes(getattr(ours, name), one.name), (name, one.name)
 
 
-@pytest.mark.parametrize("module", ["errors", "storage"])
+@pytest.mark.parametrize("module", ["codecs", "errors", "storage"])
 def test_modules(module):
     theirs, ours = getattr(zarr, module), getattr(zellige, module)
     assert set(theirs.__all__) - set(dir(ours)) == set()

@@ -82,6 +82,24 @@ def test_codecs_are_told():
     assert zellige.zeros(3).compressors == (zellige.codecs.ZstdCodec(level=0),)
 
 
+def test_choices_have_names():
+    made = zellige.codecs.BloscCodec(
+        cname=zellige.codecs.BloscCname.lz4, shuffle=zellige.codecs.BloscShuffle.from_int(2)
+    )
+    found = codecs(compressors=made)[2][0]["configuration"]
+    assert (found["cname"], found["shuffle"]) == ("lz4", "bitshuffle")
+    assert type(made.to_dict()["configuration"]["cname"]) is str
+    big = zellige.codecs.BytesCodec(endian=zellige.codecs.Endian.big)
+    sharding = zellige.codecs.ShardingCodec(
+        chunk_shape=(2, 2), index_location=zellige.codecs.ShardingCodecIndexLocation.start
+    )
+    assert codecs(serializer=big)[1]["configuration"] == {"endian": "big"}
+    array = zellige.create_array(
+        shape=(4, 4), dtype="i4", chunks=4, serializer=sharding, compressors=None
+    )
+    assert array.codecs[0]["configuration"]["index_location"] == "start"
+
+
 def test_codecs_of_version_2():
     for given in (
         {"id": "gzip", "level": 2},
@@ -336,6 +354,12 @@ def test_reports():
     assert root["g/x"].metadata.zarr_format == 3
     with pytest.raises(AttributeError):
         root.metadata.nonsense
+
+
+def test_what_a_report_of_a_fault_says(capsys):
+    zellige.print_debug_info()
+    said = capsys.readouterr().out
+    assert f"zellige: {zellige.__version__}" in said and np.__version__ in said
 
 
 def test_names_that_are_no_text():
