@@ -1,8 +1,8 @@
 """Codecs by the names and parameters of numcodecs, run by the library.
 
-Each has ``encode(buf)``, ``decode(buf, out=None)`` and ``get_config()``. Those that know what
-their bytes hold give arrays, the others bytes. In documents of version 3 they are called
-``numcodecs.<id>``.
+Each has ``encode(buf)``, ``decode(buf, out=None)`` and ``get_config()``. Those that know
+what their bytes hold give arrays, the others bytes. In documents of version 3 they are
+called ``numcodecs.<id>``.
 """
 
 from __future__ import annotations

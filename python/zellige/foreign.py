@@ -98,9 +98,9 @@ def register(
 ) -> Any:
     """Makes a codec known to the engine, for arrays that are opened from now on.
 
-    `codec` is the id of a codec that numcodecs has ("pcodec"), or a class with ``encode`` and
-    ``decode`` whose objects are made of a configuration: by ``from_config(members)`` where it
-    has that, else by ``codec(**members)``.
+    `codec` is the id of a codec that numcodecs has ("pcodec"), or a class with ``encode``
+    and ``decode`` whose objects are made of a configuration: by ``from_config(members)``
+    where it has that, else by ``codec(**members)``.
 
     `name` is what documents of version 3 call it, `id` what those of version 2 do (a
     ``codec_id`` of the class, if it is left out); version 3 knows it as ``numcodecs.<id>``

@@ -104,8 +104,7 @@ zlg_status zlg_array_key(zlg_array *array, const int64_t *coordinates, zlg_text 
             return zlgi_fail(err, ZLG_RANGE,
                              "axis %d: chunk %lld is outside the grid of %lld", i,
                              (long long)coordinates[i], (long long)grid->axis[i].n_chunks);
-    ZLGI_TRY(
-        zlgi_key_make(&array->meta.key_encoding, grid->rank, coordinates, name, err));
+    ZLGI_TRY(zlgi_key_make(&array->meta.key_encoding, grid->rank, coordinates, name, err));
     ZLGI_TRY(zlgi_join(array->path, name, key, err));
     zlgi_buf buf;
     zlgi_buf_init(&buf, array->store->alloc);
