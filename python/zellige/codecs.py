@@ -120,11 +120,6 @@ __all__ = [
 # ---------------------------------------------------------------------- version 3
 
 
-def _word(value: Any) -> Any:
-    """The word of a choice; anything else as it is."""
-    return value.value if isinstance(value, Enum) else value
-
-
 class Codec:
     """A codec of version 3: a name and a configuration."""
 
@@ -133,13 +128,13 @@ class Codec:
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if isinstance(value, Enum):  # of older zarr-pythons
+            if isinstance(value, Enum):  # a choice by its word
                 object.__setattr__(self, field.name, value.value)
 
     def configuration(self) -> dict[str, Any]:
         """Its members as JSON; those that are None are left to the library."""
         return {
-            field.name: _word(getattr(self, field.name))
+            field.name: getattr(self, field.name)
             for field in fields(self)  # type: ignore[arg-type]
             if getattr(self, field.name) is not None
         }
@@ -291,7 +286,7 @@ class ShardingCodec(Codec):
             "chunk_shape": list(self.chunk_shape),
             "codecs": [_definition(codec) for codec in self.codecs],
             "index_codecs": [_definition(codec) for codec in self.index_codecs],
-            "index_location": _word(self.index_location),
+            "index_location": self.index_location,
         }
 
 
