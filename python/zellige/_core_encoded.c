@@ -24,7 +24,7 @@ static bool take_coordinate(PyObject *item, int64_t *out)
 /* A sequence of `rank` integers; one integer where there is one axis. */
 static bool take_chunk(PyObject *chunk, int rank, int64_t *out)
 {
-    if (rank == 1 && PyIndex_Check(chunk))
+    if (rank == 1 && PyIndex_Check(chunk) && !PySequence_Check(chunk))
         return take_coordinate(chunk, out);
     PyObject *items = PySequence_Tuple(chunk);
     if (items == NULL)
