@@ -11,7 +11,6 @@ import xarray as xr
 import zellige
 from xarray_data import arrays, climate
 from zellige.xarray import to_zarr
-from zellige.xarray.lazy import LazyArray
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -80,14 +79,14 @@ def test_indexing(store, name):
 def test_load_async(store, zarr_format, monkeypatch):
     """Beside the event loop, and the variables beside each other."""
     to_zarr(climate(), store, zarr_format=zarr_format)
-    threads, read_now = set(), LazyArray.__getitem__
+    threads, read_now = set(), zellige.Array.read
 
-    def watched(self, key):
+    def watched(self, *args, **keywords):
         threads.add(threading.current_thread())
-        return read_now(self, key)
+        return read_now(self, *args, **keywords)
 
     dataset = read(store)
-    monkeypatch.setattr(LazyArray, "__getitem__", watched)
+    monkeypatch.setattr(zellige.Array, "read", watched)
     found = asyncio.run(dataset.load_async())
     assert threads and threading.main_thread() not in threads
     xr.testing.assert_identical(found, read(store).load())

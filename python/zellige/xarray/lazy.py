@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import numpy as np
@@ -52,4 +51,12 @@ class LazyArray(BackendArray):
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> npt.NDArray[Any]:
         """The same for ``load_async``: the engine works beside the event loop."""
-        return await asyncio.to_thread(self.__getitem__, key)
+
+        async def read(items: tuple[Any, ...]) -> npt.NDArray[Any]:
+            found = await self._array.read_async(self._selection(key, items))
+            return self._as_array(found)
+
+        found: npt.NDArray[Any] = await indexing.async_explicit_indexing_adapter(
+            key, self.shape, _ALL_KINDS, read
+        )
+        return found

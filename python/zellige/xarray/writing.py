@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from xarray.backends.zarr import (
 
 from ..api import open_group
 from ..array import Array
+from ..document import object_to_json
 from ..dtype import NO_FILL
 from ..errors import NotFoundError, UsageError
 from ..group import Group, consolidate
@@ -34,6 +35,10 @@ _Encoded = tuple[dict[Any, Any], dict[Any, Any]]
 _new_writer: Any = ArrayWriter  # xarray has no types for these
 _encode_variable: Any = encode_zarr_variable
 _encode_attribute: Any = encode_zarr_attr_value
+# Texts of variable length stay so, in version 2 too; older xarray has nothing else.
+_AS_VERSION_3: dict[str, Any] = (
+    {"zarr_format": 3} if "zarr_format" in signature(_encode_variable).parameters else {}
+)
 _MODES = ("w", "w-", "a", "a-", "r+")
 
 
@@ -141,7 +146,7 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
 
     def encode_variable(self, v: xr.Variable, name: Any = None) -> xr.Variable:
         # As for version 3: texts of variable length stay so, which version 2 has too.
-        encoded: xr.Variable = _encode_variable(v, name=name, zarr_format=3)
+        encoded: xr.Variable = _encode_variable(v, name=name, **_AS_VERSION_3)
         return encoded
 
     def encode_attribute(self, a: Any) -> Any:
@@ -167,8 +172,8 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
         encoded, attributes = self.encode(new, attributes)
         encoded.update(self._encoded_as_stored(old))
         if self._mode != "r+":
-            with _checked_attributes():
-                self.group.update_attributes(attributes, replace=True, python_tokens=True)
+            attributes = _checked(attributes)
+            self.group.update_attributes(attributes, replace=True, python_tokens=True)
         writer = _new_writer() if writer is None else writer
         for name, variable in encoded.items():
             if name not in old:
@@ -249,16 +254,15 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
                 f"write_empty_chunks is {keep_empty} in the encoding of {name!r} and "
                 f"{self._keep_empty} in the call"
             )
-        with _checked_attributes():
-            return self.group.create_array(
-                _key(name),
-                shape=variable.shape,
-                dtype=_element_type(variable.dtype),
-                attributes=attributes,
-                python_tokens=True,
-                keep_empty=self._keep_empty if keep_empty is None else keep_empty,
-                **settings,
-            )
+        return self.group.create_array(
+            _key(name),
+            shape=variable.shape,
+            dtype=_element_type(variable.dtype),
+            attributes=_checked(attributes),
+            python_tokens=True,
+            keep_empty=self._keep_empty if keep_empty is None else keep_empty,
+            **settings,
+        )
 
 
 def _key(name: Hashable) -> str:
@@ -271,12 +275,12 @@ def _element_type(dtype: np.dtype[Any]) -> Any:
     return marks.get("element_type", dtype)
 
 
-@contextmanager
-def _checked_attributes() -> Iterator[None]:
+def _checked(attributes: dict[str, Any]) -> dict[str, Any]:
     try:
-        yield
+        object_to_json(attributes)
     except TypeError as error:
         raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
+    return attributes
 
 
 def _check_dtype(name: Hashable, stored: xr.Variable, variable: xr.Variable) -> None:
