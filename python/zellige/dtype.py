@@ -18,7 +18,6 @@ import numpy as np
 from .errors import UsageError
 
 __all__ = [
-    "NO_FILL",
     "STRING",
     "element_bytes",
     "fill_to_json",
@@ -37,8 +36,6 @@ STRING: np.dtype[Any] = np.dtype(
     if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType")
     else object
 )
-#: A fill value of version 2 that is left open.
-NO_FILL = object()
 _NARROW = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8"}
 _COMPLEX = {"float32": "complex64", "float64": "complex128"}
 _VARIABLE = {"string": "vlen-utf8", "bytes": "vlen-bytes"}
@@ -231,8 +228,6 @@ def fill_to_json(value: Any, dtype: Any, zarr_format: int) -> str | None:
     """A fill value as JSON; None stays the zero of the type."""
     if value is None:
         return None
-    if value is NO_FILL:
-        return "null"
     found = memory_dtype(dtype)
     if isinstance(value, bytes) and (found is None or found.kind == "O"):
         return json.dumps(base64.b64encode(value).decode())

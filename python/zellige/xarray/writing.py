@@ -19,7 +19,6 @@ from xarray.backends.zarr import (
 from ..api import open_group
 from ..array import Array
 from ..document import object_to_json
-from ..dtype import NO_FILL
 from ..errors import NotFoundError, UsageError
 from ..group import Group, consolidate
 from ..store import Store, StoreLike
@@ -231,7 +230,7 @@ class _Writer(ZelligeDataStore, AbstractWritableDataStore):
         """The fill value of a new array; takes it out of the attributes of version 2."""
         missing = attributes.pop("_FillValue", None)
         if self._fill_is_mask:
-            return NO_FILL if missing is None else missing
+            return missing
         if missing is not None:
             attributes["_FillValue"] = FillValueCoder.encode(missing, variable.dtype)
         fill = variable.encoding.get("fill_value")
