@@ -233,8 +233,7 @@ class Array(Node):
     ) -> list[bytes | None]: ...
     def write_encoded(
         self,
-        chunks: Mapping[tuple[int, ...], _Bytes | None]
-        | Mapping[int, _Bytes | None]
+        chunks: Mapping[Any, _Bytes | None]
         | Iterable[tuple[Sequence[int] | int, _Bytes | None]],
         *,
         promise: Promise | None = None,
