@@ -84,6 +84,8 @@ static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
         writer->worker->stats.n_removed++;
         return ZLG_OK;
     }
+    /* What was stopped while an object was encoded does not store it any more. */
+    ZLGI_TRY(zlgi_worker_check(writer->worker));
     ZLGI_TRY(store->class->commit(store, writer->key, txn, parts, n_parts, writer->err));
     count_stored(&writer->worker->stats, parts, n_parts);
     return ZLG_OK;

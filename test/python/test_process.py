@@ -119,8 +119,9 @@ def test_ctrl_c_does_not_wait_for_a_large_chunk(tmp_path):
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
         array = zellige.open_array({str(tmp_path)!r}, "r+")
         out = np.zeros({n}, "u1")
+        values = np.arange({n}, dtype="u1")
         for call in (lambda: array[...], lambda: array.read(out=out),
-                     lambda: array.__setitem__(..., np.arange({n}, dtype="u1"))):
+                     lambda: array.__setitem__(..., values)):
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
             try:
                 call()
