@@ -89,6 +89,26 @@ def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
             yield key, value
 
 
+@dataclass(frozen=True)
+class ArrayConfig:
+    """How an array is used, which is stored nowhere."""
+
+    order: str = "C"
+    write_empty_chunks: bool = False
+    read_missing_chunks: bool = True
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the settings, so that it goes wherever a dictionary does."""
+        return "order", "write_empty_chunks", "read_missing_chunks"
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings by their names."""
+        return asdict(self)
+
+
 class ConfigSet:
     """What was set: as a context manager it takes it back at the end."""
 
@@ -114,6 +134,7 @@ class Config:
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = dict(_DEFAULTS)
+        self.of_arrays = ArrayConfig()  # made once: opening an array has no time for it
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of a key, or a dictionary of all that is below it; KeyError without
@@ -155,6 +176,8 @@ class Config:
         if "threading.max_workers" in changed:
             _core.set_threads(values["threading.max_workers"] or 0)
         self._values = dict(values)
+        names = self.of_arrays.keys()
+        self.of_arrays = ArrayConfig(**{name: values[f"array.{name}"] for name in names})
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Sets keys for good."""
@@ -181,40 +204,20 @@ config = Config()
 # ---------------------------------------------------------------------- of one array
 
 
-@dataclass(frozen=True)
-class ArrayConfig:
-    """How an array is used, which is stored nowhere."""
-
-    order: str = "C"
-    write_empty_chunks: bool = False
-    read_missing_chunks: bool = True
-
-    def keys(self) -> tuple[str, ...]:
-        """The names of the settings, so that it goes wherever a dictionary does."""
-        return "order", "write_empty_chunks", "read_missing_chunks"
-
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The settings by their names."""
-        return asdict(self)
-
-
 ArrayConfigLike = ArrayConfig | Mapping[str, Any] | None
 _IGNORED = ("sharding_coalesce_max_gap_bytes", "sharding_coalesce_max_bytes")
 
 
 def array_config(value: Any = None) -> ArrayConfig:
     """What is left out is as it is set for the process."""
-    if isinstance(value, ArrayConfig):
-        return value
+    if value is None or isinstance(value, ArrayConfig):
+        return config.of_arrays if value is None else value
     given = dict(value.to_dict() if hasattr(value, "to_dict") else value or {})
-    names = ArrayConfig().keys()
+    names = config.of_arrays.keys()
     unknown = given.keys() - {*names, *_IGNORED}
     if unknown:
         raise TypeError(f"an array has no setting {sorted(unknown)[0]!r}")
-    found = {name: given.get(name, config.get(f"array.{name}")) for name in names}
+    found = {name: given.get(name, config.of_arrays[name]) for name in names}
     for name, setting in found.items():
         _check(f"array.{name}", setting)
     return ArrayConfig(**found)
