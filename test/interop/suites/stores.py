@@ -7,6 +7,10 @@ from zarr_peer import NEEDS
 
 pipeline = harness.asked(__doc__)
 result = harness.tests(
-    harness.environment("zarr", NEEDS), harness.HERE, "work.py", pipeline=pipeline
+    harness.environment("zarr", NEEDS),
+    harness.HERE,
+    "work.py",
+    "--confcutdir=.",
+    pipeline=pipeline,
 )
 harness.conclude("stores", pipeline, result, least=700)

@@ -179,7 +179,13 @@ def test_strings(store, zarr_format, shards):
         pytest.skip("no shards in format 2")
     data = np.array(["", "a", "zellige", "ü", "漢字" * 9] * 4, object)[:16]
     made = zarr.create_array(
-        store, name="a", shape=16, dtype=str, chunks=4, shards=shards, zarr_format=zarr_format
+        store,
+        name="a",
+        shape=(16,),
+        dtype=str,
+        chunks=(4,),
+        shards=shards,
+        zarr_format=zarr_format,
     )
     made[...] = data
     assert list(made[...]) == list(data)
@@ -315,6 +321,31 @@ def test_mask(pair):
     agree(made[...], data)
 
 
+def test_last_value_stays(pair):
+    """Of several values for one element, as in NumPy."""
+    made, data = pair
+    points = [RANDOM.integers(0, 5, 300) for _ in data.shape]
+    new = np.arange(300, dtype="i4")
+    made.vindex[tuple(points)] = data[tuple(points)] = new
+    agree(made[...], data)
+    rows, columns = RANDOM.integers(0, 11, 30), RANDOM.integers(0, 9, 40)
+    new = np.arange(30 * 40, dtype="i4").reshape(30, 40)
+    made.oindex[rows, columns, 7] = new
+    data[np.ix_(rows, columns)[0], columns, 7] = new
+    agree(made[...], data)
+
+
+def test_values_that_do_not_fit(pair):
+    """Are refused, and nothing is written."""
+    made, data = pair
+    for n in (5, 9):
+        with pytest.raises(ValueError):
+            made[:7, 0, 0] = np.zeros(n, "i4")
+        with pytest.raises(ValueError):
+            made.oindex[[9, 1, 5, 0, 3, 10, 2], 0, 0] = np.zeros(n, "i4")
+    agree(made[...], data)
+
+
 def test_blocks(store):
     data = values("i4", (11, 9))
     made = array(store, data, (4, 3))
@@ -388,9 +419,9 @@ def test_missing_chunks(store):
     made = zarr.create_array(
         store,
         name="a",
-        shape=8,
-        chunks=2,
-        shards=4,
+        shape=(8,),
+        chunks=(2,),
+        shards=(4,),
         dtype="i4",
         config={"read_missing_chunks": False},
     )
@@ -428,7 +459,7 @@ def test_resize_and_append(store, can_delete):
 def test_groups(store):
     group = zarr.create_group(store)
     data = values("u2", (30,))
-    group.create_array("x/y", shape=30, dtype="u2", chunks=7)[...] = data
+    group.create_array("x/y", shape=(30,), dtype="u2", chunks=(7,))[...] = data
     agree(zarr.open_group(store, mode="r+")["x/y"][...], data)
 
 
