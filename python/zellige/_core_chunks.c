@@ -33,9 +33,9 @@ static bool refuse(core_chunks *chunks, const char *reason)
 
 /* ---------------------------------------------------------------------- one selection */
 
-/* A chunk at hand: where it lies in the array. */
+/* A chunk at hand: where it lies in the array. The next one is mostly near. */
 typedef struct box {
-    int64_t start[ZLG_MAX_RANK], edge[ZLG_MAX_RANK];
+    int64_t at[ZLG_MAX_RANK], start[ZLG_MAX_RANK], edge[ZLG_MAX_RANK];
 } box;
 
 /* An item of a selection that is an array of indices or a mask. */
@@ -299,6 +299,19 @@ static bool allocate(core_chunks *chunks)
     return false;
 }
 
+/* Goes along an axis of a rectilinear grid from the chunk before. */
+static void walk(const zlg_array *array, int i_axis, int64_t at, box *out)
+{
+    int64_t i = out->at[i_axis], start = out->start[i_axis];
+    while (i < at)
+        start += zlg_array_edge(array, i_axis, i++);
+    while (i > at)
+        start -= zlg_array_edge(array, i_axis, --i);
+    out->at[i_axis] = at;
+    out->start[i_axis] = start;
+}
+
+/* out: of the chunk before; at first all 0. */
 static bool find_box(core_chunks *chunks, const char *key, box *out)
 {
     int64_t at[ZLG_MAX_RANK];
@@ -315,9 +328,7 @@ static bool find_box(core_chunks *chunks, const char *key, box *out)
             continue;
         }
         out->edge[i] = zlg_array_edge(chunks->array, i, at[i]);
-        out->start[i] = 0;
-        for (int64_t k = 0; k < at[i]; k++)
-            out->start[i] += zlg_array_edge(chunks->array, i, k);
+        walk(chunks->array, i, at[i], out);
     }
     return true;
 }
@@ -352,7 +363,7 @@ static bool look_at_spec(core_chunks *chunks, const core_batch *batch, PyObject 
 }
 
 static bool take_item(core_chunks *chunks, const core_batch *batch, Py_ssize_t i,
-                      known_spec *known)
+                      known_spec *known, box *at)
 {
     PyObject *item = PyList_GetItem(batch->items, i), *path_of, *spec, *selection, *place;
     int is_complete;
@@ -372,15 +383,14 @@ static bool take_item(core_chunks *chunks, const core_batch *batch, Py_ssize_t i
         return refuse(chunks, "another store");
     if (spec != known->spec && !look_at_spec(chunks, batch, spec, known))
         return false;
-    box at;
-    if (!find_box(chunks, chunks->items[i].key, &at))
+    if (!find_box(chunks, chunks->items[i].key, at))
         return false;
     for (int k = 0; k < chunks->rank; k++)
-        if (at.edge[k] != known->shape[k])
+        if (at->edge[k] != known->shape[k])
             return refuse(chunks, "chunks of another shape");
     bool is_dropped[ZLG_MAX_RANK] = {false};
     chunks->items[i].replaces = is_complete && batch->may_replace;
-    if (!take_selection(chunks, selection, &at, i, is_dropped))
+    if (!take_selection(chunks, selection, at, i, is_dropped))
         return false;
     for (Py_ssize_t k = 0; k < PyTuple_Size(batch->dropped); k++) {
         Py_ssize_t axis = PyLong_AsSsize_t(PyTuple_GetItem(batch->dropped, k));
@@ -394,6 +404,7 @@ static bool take_item(core_chunks *chunks, const core_batch *batch, Py_ssize_t i
 bool core_chunks_make(core_chunks *chunks, core_node *array, const core_batch *batch)
 {
     known_spec known = {.spec = NULL};
+    box at = {.at = {0}};
     *chunks = (core_chunks){.handle = core_handle_hold(array->handle)};
     chunks->array = chunks->handle->array;
     chunks->rank = zlg_array_rank(chunks->array);
@@ -401,7 +412,7 @@ bool core_chunks_make(core_chunks *chunks, core_node *array, const core_batch *b
     if (!allocate(chunks))
         return false;
     for (Py_ssize_t i = 0; i < chunks->n; i++)
-        if (!take_item(chunks, batch, i, &known))
+        if (!take_item(chunks, batch, i, &known, &at))
             return false;
     return true;
 }

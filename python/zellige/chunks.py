@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -108,9 +109,14 @@ def _document(metadata: Any) -> dict[str, Any]:
     chunks = _regular_chunks(document)
     if chunks is not None:
         document["shape"] = [
-            max(1, -(-n // c)) * c for n, c in zip(document["shape"], chunks)
+            _whole(max(1, -(-n // c)), c) for n, c in zip(document["shape"], chunks)
         ]
     return document
+
+
+def _whole(n_chunks: int, length: int) -> int:
+    """The length of so many chunks, or of the most that an array can have."""
+    return min(n_chunks, ((1 << 63) - 1) // length) * length
 
 
 def _regular_chunks(document: dict[str, Any]) -> list[int] | None:
@@ -138,23 +144,42 @@ def _prefix(document: dict[str, Any], key: str) -> str:
 
 # ---------------------------------------------------------------------- stores
 
-_stores: weakref.WeakValueDictionary[str, LocalStore] = weakref.WeakValueDictionary()
+#: What tells a folder from another that has taken its name; None: there is none.
+_Folder = tuple[int, int] | None
+
+_stores: weakref.WeakValueDictionary[tuple[str, _Folder], LocalStore] = (
+    weakref.WeakValueDictionary()
+)
 
 
-def _engine_store(store: Any, create: bool) -> Store:
+def _folder(store: Any) -> _Folder:
+    """That of a local store. The engine keeps a folder open, also when it is renamed;
+    zarr-python finds it by its name each time."""
+    if type(store) is not ZarrLocalStore:
+        return None
+    try:
+        status = os.stat(store.root)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _engine_store(store: Any, create: bool) -> tuple[Store, _Folder]:
     """The folder of a local store. For others one that is never looked into: the objects
     are given."""
     if type(store) is not ZarrLocalStore:
-        return MemoryStore()
+        return MemoryStore(), None
     root = str(store.root.absolute())
-    found = _stores.get(root)
+    folder = _folder(store)
+    found = _stores.get((root, folder)) if folder is not None else None
     if found is None:
         try:
             found = LocalStore(root, create=create, follow_links=True)
         except NotFoundError as error:
             raise Refusal("a folder that is not there") from error
-        _stores[root] = found
-    return found
+        folder = _folder(store)
+        _stores[root, folder] = found
+    return found, folder
 
 
 def _is_plain(spec: Any) -> bool:
@@ -266,7 +291,7 @@ class Chunks:
     ) -> None:
         _check_codecs(metadata)
         self._zarr_store = store
-        self._store = _engine_store(store, create)
+        self._store, self._folder = _engine_store(store, create)
         self._keeps_parts = keeps_parts
         self.index = _index_of(metadata)
         self.inner_order = _inner_order(metadata)
@@ -277,6 +302,10 @@ class Chunks:
         except (ZelligeError, KeyError, TypeError, ValueError) as error:
             raise Refusal(str(error), True) from error
         self._set_kind(metadata)
+
+    def is_stale(self) -> bool:
+        """Another folder has the name of the store, or none."""
+        return self._folder != _folder(self._zarr_store)
 
     def _open(self) -> None:
         self._array = _core.array_from_metadata(
@@ -306,7 +335,7 @@ class Chunks:
         for item in items:
             at = _core.chunk_coordinates(self._array, item[0].path)
             for axis, i in enumerate(at or ()):
-                shape[axis] = max(shape[axis], 2 * (i + 1) * chunks[axis])
+                shape[axis] = max(shape[axis], _whole(2 * (i + 1), chunks[axis]))
         self._document = {**self._document, "shape": shape}
         self._open()
 
@@ -323,8 +352,10 @@ class Chunks:
         """Fills `out` with what the items select. objects: the bytes of each chunk, where
         they do not come from files."""
         target = out.as_ndarray_like()
-        if type(target) is not np.ndarray:
+        if type(target) not in (np.ndarray, np.memmap):
             raise Refusal("memory that is no array of NumPy")
+        if not target.flags.writeable:
+            raise ValueError("the memory for what is read is read-only")
 
         def call(memory: Any, places: Any) -> Any:
             return self._call(

@@ -6,8 +6,15 @@ Of a shard only the index is fetched, and then those parts that are wanted.
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.core.buffer import cpu
 from zarr.core.common import concurrent_map
@@ -15,10 +22,51 @@ from zarr.core.config import config
 
 from .chunks import Chunks, Item
 
-__all__ = ["fetch", "fetch_parts", "store_all"]
+__all__ = ["alone", "bytes_of", "fetch", "fetch_parts", "store_all"]
 
 #: Where a shard is said to end, of which only parts are known: its index lies before.
 _FAR = 1 << 60
+
+
+#: Chunks that are being written, and what is set when that is done.
+_writing: dict[tuple[str, Any], Future[None]] = {}
+_guard = threading.Lock()
+
+
+def _after_fork() -> None:
+    """Who wrote is not here."""
+    global _guard
+    _guard = threading.Lock()
+    _writing.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _take(keys: list[tuple[str, Any]], mine: Future[None]) -> list[Future[None]]:
+    """All of the keys or none, and then what must be waited for."""
+    with _guard:
+        others = [_writing[key] for key in keys if key in _writing]
+        if not others:
+            _writing.update(dict.fromkeys(keys, mine))
+        return others
+
+
+@asynccontextmanager
+async def alone(store: Any, items: list[Item]) -> AsyncIterator[None]:
+    """While nobody else in this process writes to the chunks. A part of one is written by
+    way of the whole, and what another has put there meanwhile would be lost."""
+    name, mine = str(store), Future[None]()
+    keys = [(name, getattr(item[0], "path", None)) for item in items]
+    while others := _take(keys, mine):
+        await asyncio.wait([asyncio.wrap_future(other) for other in others])
+    try:
+        yield
+    finally:
+        with _guard:
+            for key in keys:
+                _writing.pop(key, None)
+        mine.set_result(None)
 
 
 def _at_once() -> int | None:
@@ -26,11 +74,16 @@ def _at_once() -> int | None:
     return limit
 
 
+def bytes_of(buffer: Any) -> npt.NDArray[Any]:
+    return np.ascontiguousarray(buffer.as_numpy_array())
+
+
 async def fetch(items: list[Item], wanted: list[bool]) -> list[Any]:
-    """The objects of those chunks that are wanted; None where there is none."""
+    """The bytes of those chunks that are wanted; None where there are none."""
 
     async def get(item: Item, is_wanted: bool) -> Any:
-        return await item[0].get(item[1].prototype) if is_wanted else None
+        buffer = await item[0].get(item[1].prototype) if is_wanted else None
+        return None if buffer is None else bytes_of(buffer)
 
     return await concurrent_map(list(zip(items, wanted)), get, _at_once())
 
@@ -47,13 +100,13 @@ async def fetch_parts(
     )
 
     async def get_index(item: Item) -> Any:
-        return await item[0].get(item[1].prototype, byte_range=request)
+        buffer = await item[0].get(item[1].prototype, byte_range=request)
+        if buffer is None:
+            return None
+        index = bytes_of(buffer)  # when it is too short, it is all there is
+        return (_FAR, [(at, index)]) if len(index) == n_bytes else index
 
-    indexes = await concurrent_map([(item,) for item in items], get_index, _at_once())
-    objects = [
-        None if index is None else (_FAR, [(at, index.as_numpy_array())])
-        for index in indexes
-    ]
+    objects = await concurrent_map([(item,) for item in items], get_index, _at_once())
     ranges = await asyncio.to_thread(chunks.ranges, items, dropped, objects)
 
     async def add(item: Item, parts: list[tuple[int, int]], shard: Any) -> Any:
@@ -93,7 +146,7 @@ async def _request_ranges(item: Item, parts: list[tuple[int, int]]) -> list[Any]
             max_coalesced_bytes=spec.config.sharding_coalesce_max_bytes,
         ):
             found.extend((requests[i], buffer) for i, buffer in batch)
-    return [(r.start, None if b is None else b.as_numpy_array()) for r, b in found]
+    return [(r.start, None if b is None else bytes_of(b)) for r, b in found]
 
 
 async def store_all(items: list[Item], results: list[Any] | None) -> None:

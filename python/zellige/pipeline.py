@@ -11,6 +11,7 @@ What it cannot do goes to zarr-python's own pipeline and is counted: see
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +27,7 @@ from zarr.core.config import config
 
 from .chunks import Chunks, Item, Refusal, covers
 from .errors import UnsupportedError, ZelligeError
-from .fetching import fetch, fetch_parts, store_all
-from .values import check_fits, in_order
+from .fetching import alone, bytes_of, fetch, fetch_parts, store_all
 
 __all__ = ["FallbackError", "ZelligeCodecPipeline", "pipeline_stats"]
 
@@ -44,6 +44,16 @@ if _Managed is not None:
     _KINDS[_Managed] = _MEMORY
 
 _memory_lock = threading.Lock()  # what is stored in memory changes under it
+
+
+def _after_fork() -> None:
+    """Who held the lock is not here."""
+    global _memory_lock
+    _memory_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
 _counts: Counter[str] = Counter()
 _reasons: Counter[str] = Counter()
 
@@ -96,7 +106,7 @@ class ZelligeCodecPipeline(CodecPipeline):
         self._kind = _KINDS.get(type(store), _REMOTE)
         self._builtin: Any = create_codec_pipeline(metadata)  # by way of from_codecs
         self._chunks: Chunks | None = None
-        self._refusal: Refusal | None = None
+        self._refusal: str | None = None
 
     # ------------------------------------------------------------------ making
 
@@ -158,12 +168,11 @@ class ZelligeCodecPipeline(CodecPipeline):
     # ------------------------------------------------------------------ chunks
 
     def _native(self, items: list[Item], create: bool) -> Chunks:
-        if self._chunks is None:
-            if self._refusal is not None:
-                raise self._refusal
+        chunks = self._chunks
+        if chunks is None or chunks.is_stale():
             key = getattr(items[0][0], "path", "")
             try:
-                self._chunks = Chunks(
+                self._chunks = chunks = Chunks(
                     self._metadata,
                     self._store,
                     key,
@@ -171,9 +180,14 @@ class ZelligeCodecPipeline(CodecPipeline):
                     create=create,
                 )
             except Refusal as refusal:
-                self._refusal = refusal if refusal.lasting else None
+                self._refusal = str(refusal) if refusal.lasting else None
                 raise
-        return self._chunks
+        return chunks
+
+    def _look_at_refusal(self) -> None:
+        """Always a new one: an exception keeps what the frames hold that it has left."""
+        if self._refusal is not None:
+            raise Refusal(self._refusal)
 
     def _fall_back(self, what: str, n: int, reason: str) -> None:
         if config.get("codec_pipeline.strict", False):
@@ -188,6 +202,7 @@ class ZelligeCodecPipeline(CodecPipeline):
         if not items:
             return ()
         try:
+            self._look_at_refusal()
             statuses = await self._read(items, out, tuple(drop_axes))
         except Refusal as refusal:
             self._fall_back("read", len(items), str(refusal))
@@ -204,7 +219,7 @@ class ZelligeCodecPipeline(CodecPipeline):
             return await _in_thread(self._read_now, items, out, dropped, n_threads)
         chunks = self._native(items, False)
         if chunks.index is None or all(covers(item) for item in items):
-            objects = _arrays(await fetch(items, [True] * len(items)))
+            objects = await fetch(items, [True] * len(items))
         else:
             objects = await fetch_parts(chunks, items, dropped)
         return await _in_thread(chunks.read, items, out, dropped, n_threads, objects)
@@ -215,7 +230,7 @@ class ZelligeCodecPipeline(CodecPipeline):
         chunks = self._native(items, False)
         objects = None
         if self._kind == _MEMORY:
-            objects = [_bytes_of(o) for o in self._stored(items)]
+            objects = [_bytes_of(o) for o in self._stored(self._keys(items))]
         return chunks.read(items, out, dropped, n_threads, objects)
 
     async def write(
@@ -225,13 +240,13 @@ class ZelligeCodecPipeline(CodecPipeline):
         if not items:
             return
         self._store._check_writable()
-        check_fits(items, value.shape)
-        items = in_order(items, tuple(drop_axes))
         try:
+            self._look_at_refusal()
             await self._write(items, value, tuple(drop_axes))
         except Refusal as refusal:
             self._fall_back("written", len(items), str(refusal))
-            await self._builtin.write(items, value, drop_axes)
+            async with alone(self._store, items):
+                await self._builtin.write(items, value, drop_axes)
             return
         _counts["written_native"] += len(items)
 
@@ -245,9 +260,12 @@ class ZelligeCodecPipeline(CodecPipeline):
             return
         chunks = self._native(items, True)
         is_new = covers if self.supports_partial_encode else _is_complete
-        objects = _arrays(await fetch(items, [not is_new(item) for item in items]))
-        results = await _in_thread(chunks.write, items, value, dropped, n_threads, objects)
-        await store_all(items, results)
+        async with alone(self._store, items):
+            objects = await fetch(items, [not is_new(item) for item in items])
+            results = await _in_thread(
+                chunks.write, items, value, dropped, n_threads, objects
+            )
+            await store_all(items, results)
 
     def _write_files(
         self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
@@ -260,12 +278,17 @@ class ZelligeCodecPipeline(CodecPipeline):
 
     # ------------------------------------------------------------------ memory
 
-    def _stored(self, items: list[Item]) -> list[Any]:
+    def _keys(self, items: list[Item]) -> list[str]:
+        """Those of the dictionary: a managed store may be a part of one."""
+        above = getattr(self._store, "path", "")
+        return [f"{above}/{item[0].path}" if above else item[0].path for item in items]
+
+    def _stored(self, keys: list[str]) -> list[Any]:
         """The buffers of a store in memory, or None."""
         objects = self._store._store_dict
         if type(objects) is not dict and type(self._store) is not _Managed:
             raise Refusal("a mapping that is no dict")
-        return [objects.get(item[0].path) for item in items]
+        return [objects.get(key) for key in keys]
 
     def _write_memory(
         self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
@@ -273,14 +296,14 @@ class ZelligeCodecPipeline(CodecPipeline):
         """Again for those chunks that somebody else has changed meanwhile."""
         chunks = self._native(items, True)
         while items:
-            stored = self._stored(items)
+            keys = self._keys(items)
+            stored = self._stored(keys)
             objects = [_bytes_of(o) for o in stored]
             results = chunks.write(items, value, dropped, n_threads, objects)
             again = []
             with _memory_lock:
                 now = self._store._store_dict
-                for item, before, result in zip(items, stored, results or ()):
-                    key = item[0].path
+                for item, key, before, result in zip(items, keys, stored, results or ()):
                     if now.get(key) is not before:
                         again.append(item)
                     elif result is False:
@@ -299,11 +322,7 @@ def _bytes_of(stored: Any) -> Any:
         return None
     if type(stored) is not cpu.Buffer:
         raise Refusal("buffers of another kind")
-    return stored.as_numpy_array()
-
-
-def _arrays(buffers: list[Any]) -> list[Any]:
-    return [None if buffer is None else buffer.as_numpy_array() for buffer in buffers]
+    return bytes_of(stored)
 
 
 # The registry of zarr-python knows classes by module and name.
