@@ -28,6 +28,7 @@ from zarr.core.config import config
 from .chunks import Chunks, Item, Refusal, covers
 from .errors import UnsupportedError, ZelligeError
 from .fetching import alone, bytes_of, fetch, fetch_parts, store_all
+from .values import check_fits, in_order
 
 __all__ = ["FallbackError", "ZelligeCodecPipeline", "pipeline_stats"]
 
@@ -240,6 +241,8 @@ class ZelligeCodecPipeline(CodecPipeline):
         if not items:
             return
         self._store._check_writable()
+        check_fits(items, value.shape)
+        items = in_order(items, tuple(drop_axes))
         try:
             self._look_at_refusal()
             await self._write(items, value, tuple(drop_axes))
