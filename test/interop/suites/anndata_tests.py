@@ -33,6 +33,5 @@ result = harness.tests(
     "-m",
     "zarr_io",
     pipeline=pipeline,
-    workers=2,
 )
 harness.conclude("anndata_tests", pipeline, result, least=100)
