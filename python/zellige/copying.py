@@ -116,13 +116,15 @@ def copy(
     *,
     source_path: str = "",
     path: str = "",
+    name: str | None = None,
     overwrite: bool = False,
     promise: Promise | None = None,
     keep_empty: bool = False,
     progress: Progress | None = None,
     **changes: Any,
 ) -> Array | Group:
-    """Copies an array, or a group with all that lies below it; returns the copy.
+    """Copies an array, or a group with all that lies below it; returns the copy, which is
+    made at `path`, or `name`, of the destination.
 
     Elements are read and written an object at a time, or some where they are small, so that
     an array may be far larger than memory. Arrays are made like their sources, unless
@@ -133,7 +135,7 @@ def copy(
     """
     if not isinstance(source, (Array, Group)):
         source = open_node(source, "r", source_path)
-    store, path = _destination(destination, path)
+    store, path = _destination(destination, place_of(name, path))
     _refuse_overlap(source, store, path)
     ways: dict[str, Any] = {"promise": promise, "keep_empty": keep_empty}
     if isinstance(source, Array):

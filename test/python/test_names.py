@@ -452,6 +452,7 @@ def test_copies(tmp_path):
     target = zellige.copy_all(source, tmp_path / "b")
     same(target["g/x"][...], DATA)
     assert sorted(target) == ["g", "y"] and not target.attrs
+    assert zellige.copy(source["y"], target, name="z").path == "z"
     told = []
     n, skipped, n_bytes = zellige.copy_store(
         tmp_path / "a", tmp_path / "c", progress=lambda *at: told.append(at)
