@@ -157,8 +157,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "codecs":
-        return import_module(".codecs", __name__)
+    if name in ("codecs", "xarray"):
+        return import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_LATER[name]}", __name__), name)
