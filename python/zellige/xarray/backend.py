@@ -28,7 +28,6 @@ class ZelligeBackendEntrypoint(BackendEntrypoint):
     """Opens what is stored in Zarr, versions 2 and 3, with the engine of Zellige."""
 
     description = "Open Zarr groups with the engine of Zellige"
-    url = "https://zarr.dev"
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
