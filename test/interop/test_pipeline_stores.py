@@ -140,12 +140,12 @@ class Slow(WrapperStore):
         return await super().get(*args, **more)
 
 
-@pytest.mark.parametrize("shards", [None, 20])
+@pytest.mark.parametrize("shards", [None, (20,)])
 @pytest.mark.parametrize("codecs", [None, [Mirror()]])
 def test_parts_of_a_chunk_from_many_threads(shards, codecs):
     zarr.registry.register_codec("mirror", Mirror)
     store = Slow(MemoryStore())
-    array = make(store, 0, shape=40, chunks=10, shards=shards, compressors=codecs)
+    array = make(store, 0, shape=40, chunks=(10,), shards=shards, compressors=codecs)
     others = zarr.open_array(store, mode="r+")
 
     def write(i):
