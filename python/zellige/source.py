@@ -7,7 +7,7 @@ the type already, in either byte order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -65,11 +65,26 @@ def cast(value: Any, dtype: Dtype) -> tuple[npt.NDArray[Any], bool]:
 
 # ---------------------------------------------------------------------- variable length
 
-Encoder = Callable[[list[Any]], list[bytes]]
+#: Elements -> their bytes, one behind the other, and how many each has.
+Encoder = Callable[[list[Any]], tuple[bytes, Iterable[int]]]
 
 
-def _encode_lists(items: list[Any], part: Dtype) -> list[bytes]:
-    return [np.array(as_array(item, part), part, order="C").tobytes() for item in items]
+def _join(items: list[bytes]) -> tuple[bytes, Iterable[int]]:
+    return b"".join(items), map(len, items)
+
+
+def _encode_lists(items: list[Any], part: Dtype) -> tuple[bytes, Iterable[int]]:
+    return _join(
+        [np.array(as_array(item, part), part, order="C").tobytes() for item in items]
+    )
+
+
+def _encode_texts(items: list[str]) -> tuple[bytes, Iterable[int]]:
+    text = "".join(items)
+    encoded = text.encode()
+    if len(encoded) == len(text):  # ASCII alone
+        return encoded, map(len, items)
+    return _join([item.encode() for item in items])
 
 
 def encoder(name: str, part: Dtype | None) -> Encoder:
@@ -79,13 +94,13 @@ def encoder(name: str, part: Dtype | None) -> Encoder:
         return partial(_encode_lists, part=part)
     kinds: Any = str if name == "string" else (bytes, bytearray, memoryview)
 
-    def encode(items: list[Any]) -> list[bytes]:
-        for item in items:
-            if not isinstance(item, kinds):
+    def encode(items: list[Any]) -> tuple[bytes, Iterable[int]]:
+        for kind in set(map(type, items)):
+            if not issubclass(kind, kinds):
                 raise TypeError(
-                    f"elements of type {name}, not {type(item).__name__}, are written here"
+                    f"elements of type {name}, not {kind.__name__}, are written here"
                 )
-        return [item.encode() if kinds is str else bytes(item) for item in items]
+        return _encode_texts(items) if kinds is str else _join(list(map(bytes, items)))
 
     return encode
 
@@ -141,7 +156,8 @@ def pack(
     that is meant for all."""
     if not (may_be_one and source.ndim == 0):
         source = _repeat(source, shape)
-    items = encode(source.ravel().tolist())
+    items = source.ravel().tolist()
+    encoded, lengths = encode(items)
     offsets = np.zeros(len(items) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, items), np.int64, len(items)), out=offsets[1:])
-    return b"".join(items), offsets
+    np.cumsum(np.fromiter(lengths, np.int64, len(items)), out=offsets[1:])
+    return encoded, offsets

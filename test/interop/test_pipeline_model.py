@@ -34,7 +34,7 @@ THEIRS = "zarr.core.codec_pipeline.BatchedCodecPipeline"
 if not hasattr(zarr.storage, "ManagedMemoryStore"):
     pytest.skip("zarr-python 3.1 has errors of its own", allow_module_level=True)
 
-SECONDS = float(os.environ.get("ZELLIGE_MODEL_SECONDS", "15"))
+SECONDS = float(os.environ.get("ZELLIGE_MODEL_SECONDS", "12"))
 FIRST = int(os.environ.get("ZELLIGE_MODEL_SEED", "1"))
 WORDS = ["", "a", "ab", "äöü", "zarr", "\U0001f600", "x" * 9]
 
