@@ -278,6 +278,15 @@ def _scatter(
 # ---------------------------------------------------------------------- the array
 
 
+class _Array(Array):
+    """What it reads of texts stays objects: they are cast where they are put."""
+
+    def _from_items(self, items: list[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        if self._description[0] == "vlen_array":
+            return super()._from_items(items, shape)
+        return np.array(items, dtype=object).reshape(shape)
+
+
 class Chunks:
     """The chunks of an array of zarr-python. Raises `Refusal` where it cannot be made.
 
@@ -309,7 +318,7 @@ class Chunks:
 
     def _open(self) -> None:
         self._array = _core.array_from_metadata(
-            Array, self._store, self._path, json.dumps(self._document)
+            _Array, self._store, self._path, json.dumps(self._document)
         )
 
     def _set_kind(self, metadata: Any) -> None:
