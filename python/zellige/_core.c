@@ -154,7 +154,10 @@ static PyMethodDef functions[] = {
     {"delete_node", core_delete_node, METH_VARARGS, NULL},
     {"move_node", core_move_node, METH_VARARGS, NULL},
     {"consolidate", core_consolidate, METH_VARARGS, NULL},
-    CORE_CODEC_FUNCTIONS
+    {"open_codec", core_open_codec, METH_VARARGS, NULL},
+    {"codec_encode", core_codec_encode, METH_VARARGS, NULL},
+    {"codec_decode", core_codec_decode, METH_VARARGS, NULL},
+    {"register_codec", core_register_codec, METH_VARARGS, NULL},
     {"watch", core_watch, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

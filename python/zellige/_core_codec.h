@@ -11,10 +11,4 @@ PyObject *core_codec_decode(PyObject *module, PyObject *args);
 /* _core_foreign.c */
 PyObject *core_register_codec(PyObject *module, PyObject *args);
 
-#define CORE_CODEC_FUNCTIONS                                                               \
-    {"open_codec", core_open_codec, METH_VARARGS, NULL},                                   \
-        {"codec_encode", core_codec_encode, METH_VARARGS, NULL},                           \
-        {"codec_decode", core_codec_decode, METH_VARARGS, NULL},                           \
-        {"register_codec", core_register_codec, METH_VARARGS, NULL},
-
 #endif
