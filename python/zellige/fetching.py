@@ -81,11 +81,15 @@ def bytes_of(buffer: Any) -> npt.NDArray[Any]:
 async def fetch(items: list[Item], wanted: list[bool]) -> list[Any]:
     """The bytes of those chunks that are wanted; None where there are none."""
 
-    async def get(item: Item, is_wanted: bool) -> Any:
-        buffer = await item[0].get(item[1].prototype) if is_wanted else None
-        return None if buffer is None else bytes_of(buffer)
+    found: list[Any] = [None] * len(items)
 
-    return await concurrent_map(list(zip(items, wanted)), get, _at_once())
+    async def get(i: int) -> None:
+        buffer = await items[i][0].get(items[i][1].prototype)
+        found[i] = None if buffer is None else bytes_of(buffer)
+
+    numbers = [(i,) for i, is_wanted in enumerate(wanted) if is_wanted]
+    await concurrent_map(numbers, get, _at_once())
+    return found
 
 
 async def fetch_parts(
@@ -155,7 +159,8 @@ async def store_all(items: list[Item], results: list[Any] | None) -> None:
     async def put(item: Item, result: Any) -> None:
         if result is False:
             await item[0].delete()
-        elif result is not None:
+        else:
             await item[0].set(cpu.Buffer.from_bytes(result))
 
-    await concurrent_map(list(zip(items, results or ())), put, _at_once())
+    changes = [pair for pair in zip(items, results or ()) if pair[1] is not None]
+    await concurrent_map(changes, put, _at_once())
