@@ -56,19 +56,27 @@ static zlg_status too_deep(zlg_error *err)
     return zlgi_fail(err, ZLG_LIMIT, "codecs are nested too deep");
 }
 
+zlg_status zlgi_chain_decode_full_in(const zlgi_chain *chain, const zlgi_layout *layout,
+                                     zlgi_scratch *scratch, zlgi_bytes encoded,
+                                     uint8_t *into, zlgi_buf pair[2], zlg_error *err)
+{
+    const bool direct = is_ordered(chain, chain->step[0].from.rank);
+    zlgi_bytes folded;
+    ZLGI_TRY(zlgi_chain_decode(chain, layout, scratch, encoded, direct ? into : NULL, pair,
+                               &folded, err));
+    unfold(chain, &layout->edge[0], folded.data, into);
+    return ZLG_OK;
+}
+
 zlg_status zlgi_chain_decode_full(const zlgi_chain *chain, const zlgi_layout *layout,
                                   zlgi_scratch *scratch, zlgi_bytes encoded, uint8_t *into,
                                   zlg_error *err)
 {
-    const bool direct = is_ordered(chain, chain->step[0].from.rank);
     zlgi_buf *pair;
-    zlgi_bytes folded;
     if (!push_pair(scratch, &pair))
         return too_deep(err);
-    zlg_status status = zlgi_chain_decode(chain, layout, scratch, encoded,
-                                          direct ? into : NULL, pair, &folded, err);
-    if (status == ZLG_OK)
-        unfold(chain, &layout->edge[0], folded.data, into);
+    zlg_status status =
+        zlgi_chain_decode_full_in(chain, layout, scratch, encoded, into, pair, err);
     pop_pair(scratch);
     return status;
 }

@@ -253,6 +253,10 @@ zlg_status zlgi_chain_encode(const zlgi_chain *chain, const zlgi_layout *layout,
 zlg_status zlgi_chain_decode_full(const zlgi_chain *chain, const zlgi_layout *layout,
                                   zlgi_scratch *scratch, zlgi_bytes encoded, uint8_t *into,
                                   zlg_error *err);
+/* The same, with the caller's buffers: elements of variable length point into them. */
+zlg_status zlgi_chain_decode_full_in(const zlgi_chain *chain, const zlgi_layout *layout,
+                                     zlgi_scratch *scratch, zlgi_bytes encoded,
+                                     uint8_t *into, zlgi_buf pair[2], zlg_error *err);
 zlg_status zlgi_chain_encode_full(const zlgi_chain *chain, const zlgi_layout *layout,
                                   zlgi_scratch *scratch, zlgi_bytes decoded, zlgi_buf *out,
                                   zlg_error *err);

@@ -95,8 +95,8 @@ static zlg_status decode_old(const unit *u, zlgi_bytes old, zlgi_buf pair[2],
     zlgi_bytes got;
     worker->stats.n_chunks++;
     if (u->full)
-        return zlgi_chain_decode_full(u->chain, layout, worker->scratch, old, elements,
-                                      u->box->err);
+        return zlgi_chain_decode_full_in(u->chain, layout, worker->scratch, old, elements,
+                                         pair, u->box->err);
     ZLGI_TRY(zlgi_chain_decode(u->chain, layout, worker->scratch, old, elements, pair, &got,
                                u->box->err));
     if (got.data != elements && u->n_bytes > 0)

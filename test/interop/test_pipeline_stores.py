@@ -96,6 +96,28 @@ def test_fallbacks_keep_nothing():
         assert was() is None
 
 
+# ---------------------------------------------------------------------- strings
+
+
+def test_texts_stay_in_a_shard_inside_of_codecs():
+    codecs = zarr.codecs
+    shard = codecs.ShardingCodec(chunk_shape=(2,), codecs=[codecs.VLenUTF8Codec()])
+    array = zarr.create_array(
+        {},
+        shape=6,
+        chunks=6,
+        dtype=str,
+        fill_value="a long one",
+        serializer=shard,
+        compressors=[codecs.Crc32cCodec()],
+    )
+    want = 6 * ["a long one"]
+    for i, text in enumerate(["", "x", "a longer one than that", "", "\U0001f600", "y"]):
+        array[i] = want[i] = text
+        assert array[...].tolist() == want
+    assert is_native()
+
+
 # ---------------------------------------------------------------------- folders
 
 
