@@ -5,6 +5,7 @@
 #   make wheel     a wheel for Python 3.11 and later, with its libraries, in build/wheel
 #   make demo      real climate data written, read, checked, timed and drawn
 #   make check     every check there is, from nothing; this is what CI runs
+#   make suites    tests of zarr-python, xarray and others through the codec pipeline
 #   make soak      hundreds of killed writers and cut powers, an hour of fuzzing
 #   make bench     speed, against peers and against an ideal loop
 #   make format    lays the C code out as .clang-format says
@@ -36,6 +37,10 @@ check:
 	@tools/setup check
 	@tools/check
 
+suites:
+	@tools/setup check
+	@tools/suites
+
 soak:
 	@tools/setup check
 	@tools/soak
@@ -49,4 +54,4 @@ format:
 clean:
 	rm -rf build .venv
 
-.PHONY: build python wheel demo check soak bench format clean
+.PHONY: build python wheel demo check suites soak bench format clean
