@@ -114,7 +114,8 @@ void zlgi_store_adopt(zlg_ctx *ctx, zlg_store *store)
 {
     zlgi_ctx_ref(ctx);
     store->ctx = ctx;
-    store->id = __atomic_add_fetch(&ctx->next_store_id, 1, __ATOMIC_RELAXED);
+    if (store->id == 0)
+        store->id = __atomic_add_fetch(&ctx->next_store_id, 1, __ATOMIC_RELAXED);
 }
 
 void zlgi_store_ref(zlg_store *store)

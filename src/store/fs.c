@@ -208,10 +208,20 @@ static int make_directories(char path[PATH_MAX])
     return 0;
 }
 
-static zlg_status check_directory(const char *path, const char *label, zlg_error *err)
+/* Which directory it is, whatever the handle: what is cached of its objects serves all.
+ * Never the number of a store in memory, which are counted from 1. */
+static uint64_t id_of(const struct stat *s)
+{
+    uint64_t id = (uint64_t)s->st_ino * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)s->st_dev;
+    return id | UINT64_C(1) << 63;
+}
+
+static zlg_status check_directory(const char *path, const char *label, uint64_t *out_id,
+                                  zlg_error *err)
 {
     struct stat s;
     if (stat(path, &s) == 0) {
+        *out_id = id_of(&s);
         if (S_ISDIR(s.st_mode))
             return ZLG_OK;
         return zlgi_fail(err, ZLG_UNSUPPORTED,
@@ -274,7 +284,8 @@ zlg_status zlgi_fs_open(const zlgi_alloc *alloc, const zlg_limits *limits,
             return zlgi_fail(err, ZLG_IO, "making directory \"%s\": %s", label,
                              strerror_r(-code, text, sizeof(text)));
     }
-    ZLGI_TRY(check_directory(path, label, err));
+    uint64_t id = 0;
+    ZLGI_TRY(check_directory(path, label, &id, err));
 
     size_t n_path = strlen(path);
     if (path[n_path - 1] != '/')
@@ -287,6 +298,7 @@ zlg_status zlgi_fs_open(const zlgi_alloc *alloc, const zlg_limits *limits,
     fs->base = (zlg_store){.class = &fs_class,
                            .alloc = alloc,
                            .limits = limits,
+                           .id = id,
                            .n_refs = 1,
                            .label = fs->path + n_path + 1};
     fs->follow_links = options->follow_links != 0;

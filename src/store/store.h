@@ -130,7 +130,7 @@ struct zlg_store {
     zlg_ctx *ctx; /* a counted reference, given back by core */
     const zlgi_alloc *alloc;
     const zlg_limits *limits;
-    uint64_t id;       /* unique within the context: caches are keyed with it */
+    uint64_t id;       /* what caches are keyed with; 0 from a kind: a number of its own */
     int n_refs;        /* atomic */
     const char *label; /* path or "memory", for messages */
 };
