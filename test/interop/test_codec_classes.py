@@ -8,6 +8,8 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr.codecs
+
+import zellige
 from zellige import codecs
 
 rng = np.random.default_rng(1)
@@ -146,3 +148,30 @@ def test_definitions(ours):
     assert {k: v for k, v in given.items() if k in taken} == taken
     parameters = inspect.signature(type(ours)).parameters
     assert set(inspect.signature(getattr(zarr.codecs, name)).parameters) <= set(parameters)
+
+
+def test_codecs_of_numcodecs_by_their_id():
+    data = np.arange(60, dtype="i4").reshape(6, 10)
+
+    class Caesar(numcodecs.abc.Codec):
+        codec_id = "test-caesar"
+
+        def encode(self, buf):
+            return bytes((np.frombuffer(buf, "u1") + 3).astype("u1"))
+
+        def decode(self, buf, out=None):
+            return bytes((np.frombuffer(buf, "u1") - 3).astype("u1"))
+
+    numcodecs.register_codec(Caesar)
+    codecs.register("test-caesar")
+    array = zellige.create_array(
+        zellige.MemoryStore(), data=data, zarr_format=2, compressors=Caesar()
+    )
+    assert np.array_equal(array[:], data)
+    with pytest.raises(zellige.UnsupportedError, match="not known"):
+        zellige.create_array(
+            zellige.MemoryStore(),
+            data=data,
+            zarr_format=2,
+            compressors={"id": "test-nothing"},
+        )

@@ -164,7 +164,7 @@ static void test_a_poll_may_write(void **state)
     call.n_threads = 1;
     call.poll = write_meanwhile;
     call.user = &c;
-    alarm(100);
+    alarm(1000);
     uint8_t value = 9;
     zlg_source source = {.data = &value, .strides = (ptrdiff_t[]){0}};
     assert_int_equal(zlg_array_write(c.array, &box, &source, &call, NULL), ZLG_CANCELLED);

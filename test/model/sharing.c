@@ -196,7 +196,7 @@ static void test_replaced_objects(void **state)
 static int be_child(fixture *f)
 {
     reader readers[3];
-    alarm(100);
+    alarm(1000);
     for (int i = 0; i < 3; i++) {
         readers[i] = (reader){.f = f, .seed = (uint64_t)i + 5, .n_reads = 6};
         if (pthread_create(&readers[i].thread, NULL, run_reader, &readers[i]) != 0)
