@@ -108,6 +108,19 @@ static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
                             &to->may_replace, &to->keep_empty, &to->inner_order);
 }
 
+/* What `run` gives, or the reason why there is nothing to run. Ends the job. */
+static PyObject *job_finish(job *j, PyObject *(*run)(job *j, core_call *call),
+                            core_call *call)
+{
+    PyObject *result = NULL;
+    if (job_make(j))
+        result = run(j, call);
+    else if (!PyErr_Occurred())
+        result = PyUnicode_FromString(j->chunks.reason);
+    job_reset(j);
+    return result;
+}
+
 /* ---------------------------------------------------------------------- reading */
 
 static bool read_fixed(job *j, core_call *call)
@@ -189,20 +202,15 @@ PyObject *core_read_chunks(PyObject *module, PyObject *args)
 {
     job j;
     core_call call;
-    PyObject *result = NULL;
     if (!core_call_make(&call, NULL) || !parse(&j, module, args, NULL))
         return NULL;
     call.call.n_threads = j.n_threads;
-    if (job_make(&j))
-        result = run_read(&j, &call);
-    else if (!PyErr_Occurred())
-        result = PyUnicode_FromString(j.chunks.reason);
-    job_reset(&j);
-    return result;
+    return job_finish(&j, run_read, &call);
 }
 
-static PyObject *explain_all(const job *j)
+static PyObject *explain_all(job *j, core_call *unused)
 {
+    (void)unused;
     PyObject *plans = PyList_New(j->chunks.n);
     for (Py_ssize_t i = 0; plans != NULL && i < j->chunks.n; i++) {
         zlg_error err;
@@ -221,15 +229,7 @@ static PyObject *explain_all(const job *j)
 PyObject *core_explain_chunks(PyObject *module, PyObject *args)
 {
     job j;
-    PyObject *result = NULL;
-    if (!parse(&j, module, args, NULL))
-        return NULL;
-    if (job_make(&j))
-        result = explain_all(&j);
-    else if (!PyErr_Occurred())
-        result = PyUnicode_FromString(j.chunks.reason);
-    job_reset(&j);
-    return result;
+    return parse(&j, module, args, NULL) ? job_finish(&j, explain_all, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------------- writing */
@@ -283,7 +283,7 @@ static bool run_writes(job *j, core_call *call, zlg_write *writes, texts *views)
     return good;
 }
 
-static bool run_write(job *j, core_call *call)
+static PyObject *run_write(job *j, core_call *call)
 {
     size_t n = (size_t)j->chunks.n + 1;
     zlg_write *writes = PyMem_Malloc(n * sizeof *writes);
@@ -295,7 +295,10 @@ static bool run_write(job *j, core_call *call)
         PyErr_NoMemory();
     PyMem_Free(writes);
     PyMem_Free(views);
-    return good;
+    if (!good)
+        return NULL;
+    return j->stage != NULL ? core_stage_results(j->stage, j->array->module)
+                            : Py_NewRef(Py_None);
 }
 
 /* write_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
@@ -307,7 +310,6 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
     job j;
     core_call call;
     write_ways how;
-    PyObject *result = NULL;
     if (!core_call_make(&call, NULL) || !parse(&j, module, args, &how))
         return NULL;
     j.batch.may_replace = how.may_replace != 0;
@@ -315,15 +317,7 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
     call.call.keep_empty = how.keep_empty ? 1 : -1;
     call.call.inner_order = (zlg_inner_order)how.inner_order;
     call.call.loose_fill = 1;
-    if (job_make(&j)) {
-        if (run_write(&j, &call))
-            result =
-                j.stage != NULL ? core_stage_results(j.stage, module) : Py_NewRef(Py_None);
-    } else if (!PyErr_Occurred()) {
-        result = PyUnicode_FromString(j.chunks.reason);
-    }
-    job_reset(&j);
-    return result;
+    return job_finish(&j, run_write, &call);
 }
 
 /* ---------------------------------------------------------------------- the array */

@@ -25,6 +25,7 @@ from . import _core
 from .array import Array
 from .errors import NotFoundError, ZelligeError
 from .store import LocalStore, MemoryStore, Store
+from .values import parts
 
 __all__ = ["Chunks", "Item", "Refusal", "covers"]
 
@@ -199,13 +200,12 @@ def _extent(part: Any, length: int) -> int:
 
 def _shape_of(selection: Any, shape: Sequence[int]) -> tuple[int, ...]:
     """The shape of `array[selection]`; integers take no axis."""
-    parts = selection if isinstance(selection, tuple) else (selection,)
-    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    arrays = [part for part in parts(selection) if isinstance(part, np.ndarray)]
     if len(arrays) > 1:
         return np.broadcast_shapes(*(array.shape for array in arrays))
     return tuple(
         _extent(part, length)
-        for part, length in zip(parts, shape)
+        for part, length in zip(parts(selection), shape)
         if isinstance(part, (slice, np.ndarray))
     )
 
@@ -253,10 +253,9 @@ def _addresses(arrays: list[npt.NDArray[Any]]) -> list[int]:
 
 def covers(item: Item) -> bool:
     """All of the chunk is selected, also what lies outside of the array."""
-    selection = item[2] if isinstance(item[2], tuple) else (item[2],)
     return item[4] and all(
         isinstance(part, slice) and len(range(*part.indices(length))) == length
-        for part, length in zip(selection, item[1].shape)
+        for part, length in zip(parts(item[2]), item[1].shape)
     )
 
 

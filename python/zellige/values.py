@@ -12,38 +12,39 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_fits", "in_order"]
+__all__ = ["check_fits", "in_order", "parts"]
 
 
-def _parts(selection: Any) -> tuple[Any, ...]:
+def parts(selection: Any) -> tuple[Any, ...]:
+    """One for each axis: a selection of one axis may stand alone."""
     return selection if isinstance(selection, tuple) else (selection,)
 
 
 def check_fits(items: Sequence[Any], shape: tuple[int, ...]) -> None:
     """More or fewer values than places are an error, before anything is written. The last
     chunk has the ends of all slices."""
-    parts = _parts(items[-1][3])
-    if len(parts) != len(shape):
+    last = parts(items[-1][3])
+    if len(last) != len(shape):
         return
-    for axis, (part, length) in enumerate(zip(parts, shape)):
+    for axis, (part, length) in enumerate(zip(last, shape)):
         if isinstance(part, slice):
             end = part.stop
         else:
-            end = 1 + max(int(np.max(_parts(item[3])[axis], initial=-1)) for item in items)
+            end = 1 + max(int(np.max(parts(item[3])[axis], initial=-1)) for item in items)
         if length not in (1, end):
             raise ValueError(f"{length} values along axis {axis} for {end} places")
 
 
 def in_order(items: list[Any], dropped: tuple[int, ...]) -> list[Any]:
     """With lists in the order of their values: of several for one element the last stays."""
-    if all(isinstance(part, slice) for part in _parts(items[0][3])):
+    if all(isinstance(part, slice) for part in parts(items[0][3])):
         return items
     return [_in_order(item, dropped) for item in items]
 
 
 def _in_order(item: Any, dropped: tuple[int, ...]) -> Any:
     getter, spec, selection, place, is_whole = item
-    wanted, places = list(_parts(selection)), list(_parts(place))
+    wanted, places = list(parts(selection)), list(parts(place))
     is_points = not isinstance(place, tuple)
     axes = [
         axis
