@@ -1,0 +1,209 @@
+/*
+ * zellige_writer.h: an asynchronous writer. Fields are given to it as they come, in any
+ * order; it returns as soon as it has them, encodes chunks on threads of its own, and
+ * stores every object (chunk or shard) once, when all of it has been given.
+ *
+ *     zlg_writer *writer;
+ *     int air;
+ *     zlg_writer_open(ctx, NULL, &writer, &err);
+ *     zlg_writer_add(writer, array, NULL, &air, &err);
+ *     for (int64_t step = 0; step < n_steps; step++) {
+ *         int64_t start[3] = {step, 0, 0}, count[3] = {1, n_lat, n_lon};
+ *         zlg_submit part = {.array = air, .start = start, .count = count,
+ *                            .source = {.data = compute(step)}};
+ *         zlg_writer_submit(writer, &part, 1, NULL, NULL, &err);
+ *     }
+ *     zlg_writer_close(writer, NULL, &err);       is all of it stored?
+ *     zlg_writer_free(writer);
+ *
+ * Caveats first
+ * -------------
+ * - What has been given is stored when `flush` or `close` has returned ZLG_OK; a ticket
+ *   tells of a single submit. Neither ever says so of data that is not stored.
+ * - An object of which a part has not been given is kept until flush or close.
+ * - Arrays are written as their handles saw them when they were added; what lies beyond
+ *   that shape is refused, but for arrays that grow (zlg_writer_append).
+ * - An element given twice holds what was submitted last.
+ * - Elements of a fixed size only; ZLG_UNSUPPORTED for others.
+ *
+ * Threads: a writer may be used from many at once, but freed by one; submits take effect
+ * one after the other. Functions of the caller's run on any thread and must not use the
+ * writer. After fork a child can only free it: all else is ZLG_USAGE there.
+ */
+#ifndef ZELLIGE_WRITER_H
+#define ZELLIGE_WRITER_H
+
+#include "zellige.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zlg_writer zlg_writer;
+
+/* What is done with an object that was stored before this writer touched it. What it has
+ * stored itself it always changes, and never loses. */
+typedef enum zlg_existing {
+    ZLG_EXISTING_MERGE = 0,  /* whole objects replace it; of others the chunks that were  */
+                             /* given are put in, the rest stays                          */
+    ZLG_EXISTING_REPLACE,    /* nothing of it stays: what is not given is the fill value  */
+    ZLG_EXISTING_REFUSE,     /* nothing is changed: the object fails with ZLG_EXISTS      */
+    ZLG_EXISTING_SKIP_EQUAL  /* as MERGE, but an object of the same bytes is left alone   */
+} zlg_existing;
+
+typedef struct zlg_writer_options {
+    size_t n_bytes_struct;
+    int64_t memory_budget; /* bytes for all that was given and is not stored, and for     */
+                           /* encoding; 0: 160 MiB, or more if the arrays need more to     */
+                           /* work at all; else adding one that does is ZLG_LIMIT          */
+    int n_threads;         /* of its own; 0: as many as the context has                    */
+    zlg_promise promise;   /* what "stored" means; default: that of each array             */
+    zlg_existing existing;
+    int keep_empty;              /* as in zlg_call                                         */
+    zlg_inner_order inner_order; /* as in zlg_call: stored bytes do not depend on the      */
+                                 /* order in which data came                               */
+    const char *side_directory;  /* where chunks go that the budget cannot hold, in a file  */
+                                 /* without a name. NULL: the directory of a store of       */
+                                 /* files; for others none: then a submit waits for a       */
+                                 /* flush, or is ZLG_LIMIT                                  */
+} zlg_writer_options;
+
+#define ZLG_WRITER_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_writer_options)}
+
+/* No thread is started before the first submit. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_open(zlg_ctx *ctx,
+                                                const zlg_writer_options *options,
+                                                zlg_writer **out, zlg_error *err);
+/*
+ * Adds an array of the same context, which the caller may close at once, and gives the
+ * number by which it is known here. Stores nothing and reads nothing.
+ *
+ * claim: a box of the array that this writer alone will write: what lies outside it is
+ * refused, and a claim that shares an object with one of another writer of the same context
+ * is ZLG_EXISTS, until zlg_writer_free. NULL: none. Writers without claims that write parts
+ * of one object all land (see zellige.h, "Writing"), unless they replace.
+ */
+typedef struct zlg_claim {
+    const int64_t *start, *count; /* in elements, one for each axis; NULL: all of it      */
+} zlg_claim;
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_add(zlg_writer *writer, zlg_array *array,
+                                               const zlg_claim *claim, int *out,
+                                               zlg_error *err);
+
+/* A submit, by number; 0 is none. */
+typedef uint64_t zlg_ticket;
+
+typedef struct zlg_submit {
+    int array;             /* as zlg_writer_add gave it                                   */
+    const int64_t *start;  /* of the box that is written, in elements; rank of them       */
+    const int64_t *count;
+    zlg_source source;     /* of the box                                                  */
+    int borrow;            /* 0: copied before submit returns. 1: read by the writer until */
+                           /* the ticket is taken; must not change so long                */
+    void (*release)(void *user); /* borrow: called when that is over, whatever became of  */
+                           /* it, also when submit fails; or NULL                         */
+    void *user;
+} zlg_submit;
+
+/*
+ * Gives n parts to the writer. All are looked at before any is taken: a refused call
+ * changes nothing. ZLG_RANGE outside the array or the claim; the error of an array that
+ * has failed (see flush), which names it: submits to others go on.
+ *
+ * While the budget is full this waits, with the deadline, poll and cancel of the call
+ * (NULL: without an end). call->deadline_ms < 0: does not wait, ZLG_LIMIT instead.
+ * Data that is larger than the budget is taken piece by piece: when that is stopped, a
+ * part of it is taken and no ticket given. out may be NULL.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_submit(zlg_writer *writer,
+                                                  const zlg_submit *parts, size_t n,
+                                                  const zlg_call *call, zlg_ticket *out,
+                                                  zlg_error *err);
+
+/*
+ * Adds n rows to the end of an array along an axis, which must be the same in all appends.
+ * The source has the shape of the array with n on that axis, and is copied. The document
+ * gets the new shape only when all rows below it are stored: a reader sees whole rows, and
+ * never one that is missing. That is when objects become full, and at flush. *out_first:
+ * the number of the first of the rows; may be NULL. Somebody else who makes the array
+ * longer meanwhile is ZLG_EXISTS at the next such time.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_append(zlg_writer *writer, int array, int axis,
+                                                  int64_t n, const zlg_source *source,
+                                                  const zlg_call *call, int64_t *out_first,
+                                                  zlg_ticket *out, zlg_error *err);
+
+typedef enum zlg_ticket_state {
+    ZLG_TICKET_PENDING = 0, /* memory of the caller may still be in use                   */
+    ZLG_TICKET_TAKEN = 1,   /* it is not any more                                         */
+    ZLG_TICKET_STORED = 2,  /* and all of it is stored                                    */
+    ZLG_TICKET_FAILED = 3   /* an object of it failed, and is still not stored            */
+} zlg_ticket_state;
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_poll(zlg_writer *writer, zlg_ticket ticket,
+                                                zlg_ticket_state *out, zlg_error *err);
+/* Until a ticket is TAKEN or STORED. STORED may need a flush by somebody else. A failed
+ * object is its error. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_wait(zlg_writer *writer, zlg_ticket ticket,
+                                                zlg_ticket_state state,
+                                                const zlg_call *call, zlg_error *err);
+/* Until nothing is left to do but wait for more: all full objects are stored. The error of
+ * one that failed. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_call *call,
+                                                 zlg_error *err);
+/*
+ * Stores all that was given before, also objects of which a part is missing, and tries
+ * again what failed. An object that cannot be stored keeps its data, and stops submits to
+ * its array; the error names array and chunk, and stays, here and in close, until a flush
+ * has stored it. What can be stored is, whatever else fails. After a deadline (CANCELLED)
+ * the rest is still on its way.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_flush(zlg_writer *writer, const zlg_call *call,
+                                                 zlg_error *err);
+/* Flush, and no more submits; whatever it returns, no thread of the writer is left then.
+ * Again after a failure: tries again. Again after success: ZLG_OK. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_close(zlg_writer *writer, const zlg_call *call,
+                                                 zlg_error *err);
+/* Gives up what is not stored; what is being stored is finished. Every later submit,
+ * flush and close is ZLG_CANCELLED. */
+ZLG_API void zlg_writer_abort(zlg_writer *writer);
+/* Takes NULL. Aborts what was not closed. */
+ZLG_API void zlg_writer_free(zlg_writer *writer);
+
+typedef struct zlg_writer_counts {
+    size_t n_bytes_struct;
+    uint64_t n_submitted;       /* submits                                                */
+    uint64_t n_bytes_submitted; /* elements given                                         */
+    uint64_t n_bytes_queued;    /* of these, not stored yet                               */
+    uint64_t n_bytes_live;      /* memory held now; what the budget bounds                */
+    uint64_t n_bytes_peak;      /* the most there was                                     */
+    uint64_t n_bytes_budget;
+    uint64_t n_open;            /* objects held that are not stored                       */
+    uint64_t n_failed;          /* of these, failed                                       */
+    uint64_t n_stored;          /* objects stored, also the empty ones that are left out  */
+    uint64_t n_partial;         /* of these, with a part missing                          */
+    uint64_t n_skipped;         /* left alone: they were equal                            */
+    uint64_t n_retried;
+    uint64_t n_bytes_stored;
+    uint64_t n_opened;          /* objects of the store opened to read                    */
+    uint64_t n_spilled;         /* chunks moved to the side file                          */
+    uint64_t n_bytes_spilled;
+    uint64_t n_unspilled;       /* and read back                                          */
+    uint64_t n_shapes;          /* documents written as arrays grew                       */
+    uint64_t ns_waited;         /* that submits waited for memory                         */
+} zlg_writer_counts;
+
+#define ZLG_WRITER_COUNTS_INIT {.n_bytes_struct = sizeof(zlg_writer_counts)}
+
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_count(zlg_writer *writer, zlg_writer_counts *out,
+                                                 zlg_error *err);
+/* Memory in bytes for what was added: the least with which it works (the largest object in
+ * its stored form, and a chunk for each thread), and what lets one object of each array
+ * fill without the side file. Upper bounds; encoded data is often smaller. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_estimate(zlg_writer *writer, uint64_t *out_least,
+                                                    uint64_t *out_usual, zlg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
