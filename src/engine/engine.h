@@ -140,6 +140,28 @@ zlg_status zlgi_engine_read_encoded(zlgi_engine *engine, const zlgi_request *req
  * keep_empty are those of the requests, not of the call. */
 zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, size_t n,
                              const zlg_call *call, zlg_error *err);
+/* ------------------------------------------------------------------ chunks (chunk.c)
+ * One innermost chunk alone (with codecs around a shard: the object), for those who hold
+ * chunks before an object is put together. `shape` is that of the whole declared chunk, in
+ * the axes of the array. Fixed-size types only. Errors do not name the chunk.
+ */
+
+/* Elements, with strides in bytes (NULL: C order) and in native byte order, or the other
+ * when swapped, to what is stored of them. call: keep_empty, loose_fill; it is settled;
+ * NULL: defaults. The result lies in bufs, or in `elements` when these are what is stored
+ * already; *out_empty: it need not be stored, and there is none. */
+zlg_status zlgi_chunk_encode(zlgi_engine *engine, zlgi_scratch *scratch,
+                             const zlgi_source *source, const int64_t *shape,
+                             const void *elements, const ptrdiff_t *strides, bool swapped,
+                             const zlg_call *call, zlgi_buf bufs[3], zlgi_bytes *out,
+                             bool *out_empty, zlg_error *err);
+/* Back: all elements in C order, native. encoded.data NULL: it is not stored, which is its
+ * fill value. */
+zlg_status zlgi_chunk_decode(zlgi_engine *engine, zlgi_scratch *scratch,
+                             const zlgi_source *source, const int64_t *shape,
+                             zlgi_bytes encoded, void *elements, zlg_error *err);
+
+/* ------------------------------------------------------------------ explain.c */
 zlg_status zlgi_engine_explain(zlgi_engine *engine, const zlgi_request *request,
                                bool resolve, int64_t max_objects, zlgi_buf *out,
                                zlg_error *err);

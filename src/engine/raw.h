@@ -13,6 +13,12 @@ void zlgi_unit_finish(const zlgi_chain *chain, const zlgi_source *source, uint8_
 void zlgi_unit_place_use(const zlgi_source *source, const zlgi_chain *chain,
                          const ptrdiff_t *strides, const uint8_t *unit,
                          const zlgi_use *use);
+/* unit.c: all of a unit, to elements with these strides, in the axes of the unit, as
+ * native canonical values. */
+zlg_status zlgi_unit_decode(const zlgi_source *source, const zlgi_level *level,
+                            const zlgi_level_box *box, const int64_t *shape,
+                            zlgi_scratch *scratch, zlgi_bytes encoded, zlgi_buf pair[2],
+                            const ptrdiff_t *strides, uint8_t *elements, zlg_error *err);
 /* unit.c: a decoded unit to all its uses. */
 zlg_status zlgi_unit_place(zlgi_worker *worker, const zlgi_source *source,
                            const zlgi_chain *chain, const ptrdiff_t *strides,

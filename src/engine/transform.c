@@ -53,24 +53,6 @@ static void reserve(const shown *s, const zlgi_range *range)
     zlgi_worker_reserve(s->worker, n + 2 * (uint64_t)s->n_bytes);
 }
 
-static zlg_status decode(shown *s, zlgi_bytes encoded, zlgi_buf pair[2], uint8_t *elements)
-{
-    const zlgi_chain *chain = s->level->chain;
-    zlgi_bytes unit;
-    zlgi_use whole = {.rank = s->level->rank, .memory = elements};
-    for (int i = 0; i < whole.rank; i++)
-        whole.axis[i] =
-            (zlgi_use_axis){.step = 1, .count = s->shape[i], .stride = s->strides[i]};
-    bool direct = zlgi_use_matches(&whole, s->shape, s->box->strides);
-    ZLGI_TRY(zlgi_chain_decode(chain, &s->box->layout, s->worker->scratch, encoded,
-                               direct ? elements : NULL, pair, &unit, s->err));
-    if (unit.data == elements)
-        zlgi_unit_finish(chain, s->source, elements, unit.n);
-    else
-        zlgi_unit_place_use(s->source, chain, s->box->strides, unit.data, &whole);
-    return ZLG_OK;
-}
-
 static zlg_status show(shown *s, zlg_read_chunk *chunk)
 {
     const zlg_call *call = s->worker->job->call;
@@ -107,7 +89,8 @@ static zlg_status transform(shown *s, const zlgi_range *range, const zlgi_uses *
     uint8_t *elements = buf[3].data;
     s->worker->stats.n_chunks++;
     if (!raw)
-        ZLGI_TRY(decode(s, encoded, &buf[1], elements));
+        ZLGI_TRY(zlgi_unit_decode(s->source, s->level, s->box, s->shape, s->worker->scratch,
+                                  encoded, &buf[1], s->strides, elements, s->err));
     zlg_read_chunk chunk = {.array = s->source->array,
                             .coordinates = s->coordinates,
                             .shape = s->lengths,

@@ -40,6 +40,26 @@ void zlgi_unit_place_use(const zlgi_source *source, const zlgi_chain *chain,
         zlgi_place_normal(use, source->dtype);
 }
 
+zlg_status zlgi_unit_decode(const zlgi_source *source, const zlgi_level *level,
+                            const zlgi_level_box *box, const int64_t *shape,
+                            zlgi_scratch *scratch, zlgi_bytes encoded, zlgi_buf pair[2],
+                            const ptrdiff_t *strides, uint8_t *elements, zlg_error *err)
+{
+    const zlgi_chain *chain = level->chain;
+    zlgi_bytes unit;
+    zlgi_use whole = {.rank = level->rank, .memory = elements};
+    for (int i = 0; i < whole.rank; i++)
+        whole.axis[i] = (zlgi_use_axis){.step = 1, .count = shape[i], .stride = strides[i]};
+    bool direct = zlgi_use_matches(&whole, shape, box->strides);
+    ZLGI_TRY(zlgi_chain_decode(chain, &box->layout, scratch, encoded,
+                               direct ? elements : NULL, pair, &unit, err));
+    if (unit.data == elements)
+        zlgi_unit_finish(chain, source, elements, unit.n);
+    else
+        zlgi_unit_place_use(source, chain, box->strides, unit.data, &whole);
+    return ZLG_OK;
+}
+
 zlg_status zlgi_unit_place(zlgi_worker *worker, const zlgi_source *source,
                            const zlgi_chain *chain, const ptrdiff_t *strides,
                            zlgi_bytes unit, const zlgi_uses *uses, zlg_error *err)

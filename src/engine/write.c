@@ -324,26 +324,23 @@ static zlg_status without(zlgi_arena *arena, const zlgi_swap *all, const zlgi_sw
     return ZLG_OK;
 }
 
-/* What turns an element of the caller's into one as the chain takes it. */
-static zlg_status set_swap(zlgi_plan *plan, size_t i_request, zlg_error *err)
+zlg_status zlgi_written_swap(const zlgi_source *source, bool swapped, zlgi_arena *arena,
+                             const zlgi_swap **out, zlg_error *err)
 {
-    const zlgi_request *request = &plan->requests[i_request];
-    const zlgi_source *source = request->source;
-    zlgi_use *use = zlgi_plan_use(plan, i_request);
     const zlgi_chain *chain = unit_chain(source->level);
     const zlgi_swap *stored = chain && chain->swap.width ? &chain->swap : NULL;
-    use->swap = stored;
-    if (!request->swapped || zlgi_dtype_is_varlen(source->dtype))
+    *out = stored;
+    if (!swapped || zlgi_dtype_is_varlen(source->dtype))
         return ZLG_OK;
-    zlgi_swap *all = zlgi_arena_get(&plan->arena, sizeof *all);
+    zlgi_swap *all = zlgi_arena_get(arena, sizeof *all);
     if (!all)
         return zlgi_no_memory(err, sizeof *all);
     bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    ZLGI_TRY(zlgi_swap_make(&plan->arena, source->dtype, false, is_little, all, err));
-    use->swap = all->width ? all : NULL;
+    ZLGI_TRY(zlgi_swap_make(arena, source->dtype, false, is_little, all, err));
+    *out = all->width ? all : NULL;
     if (!stored || !all->width)
         return ZLG_OK;
-    return without(&plan->arena, all, stored, source->item, &use->swap, err);
+    return without(arena, all, stored, source->item, out, err);
 }
 
 /* ------------------------------------------------------------------ the call */
@@ -396,7 +393,8 @@ static zlg_status run_planned(zlgi_job *job, zlg_error *err)
     zlgi_plan *plan = &job->plan;
     for (size_t i = 0; i < plan->n_requests; i++) {
         job->n_all += n_bytes_of(plan, i);
-        ZLGI_TRY(set_swap(plan, i, err));
+        ZLGI_TRY(zlgi_written_swap(plan->requests[i].source, plan->requests[i].swapped,
+                                   &plan->arena, &zlgi_plan_use(plan, i)->swap, err));
     }
     if (plan->n_objects == 0)
         return ZLG_OK;

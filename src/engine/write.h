@@ -33,6 +33,10 @@ typedef struct zlgi_written {
 bool zlgi_written_covers(const zlgi_written *box, size_t *out_use);
 /* What a (innermost) chunk is to hold, when it is given encoded: the last of its points. */
 const zlg_encoded *zlgi_written_encoded(const zlgi_written *box);
+/* What turns an element of the caller's, which is swapped or not, into one as the chain of
+ * the units takes it; NULL: nothing. */
+zlg_status zlgi_written_swap(const zlgi_source *source, bool swapped, zlgi_arena *arena,
+                             const zlgi_swap **out, zlg_error *err);
 /* Codecs around a shard: the whole of it is one unit here. */
 static inline bool zlgi_written_is_shard(const zlgi_level *level)
 {
