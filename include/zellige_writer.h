@@ -90,6 +90,32 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_add(zlg_writer *writer, zlg_array *ar
                                                const zlg_claim *claim, int *out,
                                                zlg_error *err);
 
+/* What stands for a window of elements: see zlg_writer_add_coarser. */
+typedef enum zlg_reduce {
+    ZLG_REDUCE_MEAN = 0, /* integers, bools and times: the exact mean, rounded to the     */
+                         /* nearest, halves to even; floats: summed in double, in C       */
+                         /* order, rounded once; complex: by parts                        */
+    ZLG_REDUCE_MIN,      /* of numbers and times                                          */
+    ZLG_REDUCE_MAX,      /* NaN and NaT win, here and in means                            */
+    ZLG_REDUCE_DECIMATE  /* the first of the window; elements of any type                 */
+} zlg_reduce;
+
+/*
+ * A level of a pyramid: from now on every submit and append to `fine` also gives its
+ * reduction to `coarse`, which may have a coarser one itself. Both are arrays of this
+ * writer, of the same data type; factors: for each axis how many elements become one, and
+ * the shape of the coarse array is that of the fine one, divided and rounded up. An array
+ * is given to by one finer array at most.
+ *
+ * What is submitted must consist of whole windows: its start is a multiple of the factor
+ * on each axis, and so is its end, or it is that of the array, where windows are cut short.
+ * Rows that are appended are a multiple of the factor of their axis. Else ZLG_USAGE, and
+ * nothing is taken. At most 2^31 elements to a window.
+ */
+ZLG_API ZLG_MUST_USE zlg_status zlg_writer_add_coarser(zlg_writer *writer, int fine,
+                                                       int coarse, const int64_t *factors,
+                                                       zlg_reduce how, zlg_error *err);
+
 /* A submit, by number; 0 is none. */
 typedef uint64_t zlg_ticket;
 
