@@ -204,10 +204,15 @@ static zlg_status write_shard(object_writer *writer, int i_block)
 }
 
 /* Asked for before any buffer is in use, so that none is kept while we wait: the object
- * decoded bounds, nearly, its old and its new form and a chunk of it. */
-static void reserve(zlgi_worker *worker, const zlgi_planned *planned)
+ * decoded bounds, nearly, its old and its new form and a chunk of it. Of what is given
+ * encoded there is only the old form, or, when shards lie in shards, the new one. */
+static void reserve(zlgi_worker *worker, const zlgi_planned *planned,
+                    const zlgi_request *request)
 {
-    uint64_t n = 3 * (uint64_t)planned->source->item;
+    const zlgi_level *inner = planned->source->level->inner;
+    if (request->encoded && request->replace && !(inner && inner->sharding))
+        return;
+    uint64_t n = (request->encoded ? 1 : 3) * (uint64_t)planned->source->item;
     for (int i = 0; i < planned->source->grid.rank; i++)
         if (__builtin_mul_overflow(n, (uint64_t)planned->shape[i], &n))
             n = UINT64_MAX;
@@ -262,7 +267,7 @@ static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
     zlgi_plan_object(&worker->job->plan, object, &writer.planned);
     const zlgi_record *record = writer.planned.records;
     writer.request = &worker->job->plan.requests[record ? record->request : 0];
-    reserve(worker, &writer.planned);
+    reserve(worker, &writer.planned, writer.request);
     zlgi_uses uses = {.buf = zlgi_scratch_push(scratch),
                       .rank = writer.planned.source->grid.rank};
     writer.old = zlgi_scratch_push(scratch);

@@ -85,14 +85,15 @@ zlg_status zlgi_touched_uses(const zlgi_touched_map *map, uint64_t chunk,
 /* ------------------------------------------------------------------ shards (write_shard.c)
  */
 
-/* Where a new inner chunk lies: in which buffer. */
+/* Where a new inner chunk lies: in which buffer; or, for ZLGI_GIVEN, which of those that
+ * were given encoded it is, with its number for an offset. */
 typedef struct zlgi_slot {
     uint64_t buffer : 8, offset : 56;
     uint64_t n_bytes; /* ZLGI_EMPTY: it is none, and offset is why (zlgi_empty); */
                       /* ZLGI_PENDING: a part of it stays */
 } zlgi_slot;
 #define ZLGI_PENDING (UINT64_MAX - 1)
-enum { ZLGI_MAX_BLOCKS = 64 };
+enum { ZLGI_MAX_BLOCKS = 64, ZLGI_GIVEN = ZLGI_MAX_BLOCKS + 1 };
 
 typedef struct zlgi_shard_writer {
     const zlgi_written *box;

@@ -2,7 +2,8 @@
  * write_shard.c: a shard from new inner chunks and from those that stay as they are stored.
  * Inner chunks lie in the order of the call (inner_order), whatever order they came in, so
  * that the bytes depend neither on threads nor on the past. A shard in a shard is the same
- * again, one level down, into a buffer.
+ * again, one level down, into a buffer. What is given encoded is a part of the shard as it
+ * lies in the caller's memory.
  *
  * Implements the writing half of zarr-specs sharding-indexed §"Binary shard format".
  */
@@ -82,6 +83,16 @@ static void start_order(const zlgi_shard_writer *writer, zlgi_order *out)
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
                                zlgi_buf *out, zlgi_empty *empty);
 
+/* One that is given encoded stays where the caller has it. */
+static void take_given(const zlgi_written *chunk, zlgi_slot *slot)
+{
+    const zlg_encoded *given = zlgi_written_encoded(chunk);
+    *slot = (zlgi_slot){.buffer = ZLGI_GIVEN, .n_bytes = given->n_bytes};
+    slot->offset = (uint64_t)(given - chunk->encoded) & UINT64_C(0xffffffffffffff);
+    if (!given->data)
+        *slot = (zlgi_slot){.offset = ZLGI_EMPTY_BOX, .n_bytes = ZLGI_EMPTY};
+}
+
 /* One inner chunk, whose uses are at hand, to the end of a buffer. */
 static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *chunk,
                                const zlgi_bytes *old, int i_buffer, zlgi_slot *slot)
@@ -91,11 +102,6 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
     zlgi_empty empty = ZLGI_FULL;
     if (zlgi_written_is_shard(chunk->level)) {
         ZLGI_TRY(encode_shard(chunk, old, out, &empty));
-    } else if (chunk->encoded) {
-        const zlg_encoded *given = zlgi_written_encoded(chunk);
-        empty = given->data ? ZLGI_FULL : ZLGI_EMPTY_BOX;
-        if (!empty)
-            ZLGI_TRY(zlgi_buf_append(out, given->data, given->n_bytes, chunk->err));
     } else {
         zlgi_bytes encoded = {0};
         ZLGI_TRY(zlgi_unit_encode(chunk, old, writer->pieces, &encoded, &empty));
@@ -146,10 +152,12 @@ static zlg_status encode_if_covered(zlgi_shard_writer *writer, uint64_t i_chunk,
     size_t i_use;
     zlgi_slot *slot = &writer->slots[i_chunk];
     ZLGI_TRY(take_chunk(writer, i_chunk, &room));
-    bool is_given = room.box.encoded && !zlgi_written_is_shard(room.box.level);
-    if (is_given || room.box.replace || zlgi_written_covers(&room.box, &i_use))
+    if (room.box.encoded && !zlgi_written_is_shard(room.box.level))
+        take_given(&room.box, slot);
+    else if (room.box.replace || zlgi_written_covers(&room.box, &i_use))
         return encode_chunk(writer, &room.box, NULL, i_buffer, slot);
-    *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
+    else
+        *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
     return ZLG_OK;
 }
 
@@ -254,7 +262,9 @@ static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
         if (slot->n_bytes == ZLGI_EMPTY)
             return false;
         *out = (zlgi_bytes){.n = (size_t)slot->n_bytes};
-        if (out->n > 0)
+        if (slot->buffer == ZLGI_GIVEN)
+            out->data = writer->box->encoded[slot->offset].data;
+        else if (out->n > 0)
             out->data = writer->buffers[slot->buffer]->data + slot->offset;
         return true;
     }
