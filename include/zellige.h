@@ -547,6 +547,7 @@ typedef struct zlg_stats {
     uint64_t n_moved;          /* inner chunks kept as they were stored                  */
     uint64_t n_bytes_stored;   /* of the objects stored                                  */
     uint64_t n_again;          /* updates begun anew because another writer was faster   */
+    uint64_t n_equal;          /* objects left alone: what is stored is what was written */
 } zlg_stats;
 
 #define ZLG_STATS_INIT {.n_bytes_struct = sizeof(zlg_stats)}

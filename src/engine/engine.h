@@ -123,6 +123,8 @@ typedef struct zlgi_request {
     bool swapped;               /* numbers in memory are in the other byte order */
     bool keep_empty;            /* chunks of only the fill value are stored */
     bool replace;               /* objects are made anew: nothing of what is stored stays */
+    bool create;                /* objects must not exist: ZLG_EXISTS; nothing is read */
+    bool skip_equal;            /* an object that holds these bytes already is left alone */
     zlg_promise promise;        /* not the default */
     const zlg_encoded *encoded; /* of the chunk in which each point lies: put as they are */
 } zlgi_request;

@@ -23,7 +23,8 @@ typedef struct object_writer {
     zlgi_shard_writer *shard; /* NULL: a unit */
     zlgi_buf *bufs, *old;     /* unit: three in a row; what is stored */
     zlgi_bytes part;          /* unit */
-    bool covered;             /* unit: nothing of what is stored stays */
+    bool covered;             /* unit: it is encoded, or given */
+    bool keeps;               /* something of what is stored may stay */
     zlgi_empty empty;
     zlg_error *err;
 } object_writer;
@@ -70,33 +71,66 @@ static void count_stored(zlg_stats *stats, const zlgi_bytes *parts, int n_parts)
         stats->n_bytes_stored += parts[i].n;
 }
 
-static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
+/* Is what is stored the new object already? old: when it has been read. */
+static zlg_status compare(object_writer *writer, zlgi_txn *txn, const zlgi_bytes *old,
+                          const zlgi_bytes *parts, int n_parts, bool *out)
 {
-    zlg_store *store = writer->box.source->store;
-    const zlgi_bytes *parts = NULL;
-    int n_parts = 0;
-    zlgi_bytes old;
-    bool reads = txn->change == ZLGI_UPDATE && txn->present;
-    if (reads)
-        ZLGI_TRY(read_old(writer, txn, &old));
-    ZLGI_TRY(put_together(writer, reads ? &old : NULL, &parts, &n_parts));
-    if (n_parts == ZLGI_REMOVE && txn->change == ZLGI_UPDATE && !txn->present) {
-        writer->worker->stats.n_removed++;
+    zlgi_bytes stored;
+    uint64_t n = 0, n_stored = txn->object.n_bytes;
+    for (int i = 0; i < n_parts; i++)
+        n += parts[i].n;
+    *out = false;
+    if (n_parts == ZLGI_REMOVE || (n_stored != ZLGI_SIZE_UNKNOWN && n_stored != n))
         return ZLG_OK;
-    }
-    /* What was stopped while an object was encoded does not store it any more. */
-    ZLGI_TRY(zlgi_worker_check(writer->worker));
-    ZLGI_TRY(store->class->commit(store, writer->key, txn, parts, n_parts, writer->err));
-    count_stored(&writer->worker->stats, parts, n_parts);
+    if (old)
+        stored = *old;
+    else
+        ZLGI_TRY(read_old(writer, txn, &stored));
+    *out = stored.n == n;
+    for (int i = 0; i < n_parts && *out; stored.data += parts[i].n, i++)
+        *out = parts[i].n == 0 || memcmp(stored.data, parts[i].data, parts[i].n) == 0;
     return ZLG_OK;
 }
 
-static zlg_status transact(object_writer *writer, zlgi_change change)
+static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
 {
+    zlg_store *store = writer->box.source->store;
+    zlg_stats *stats = &writer->worker->stats;
+    const zlgi_bytes *parts = NULL;
+    int n_parts = 0;
+    zlgi_bytes bytes, *old = NULL;
+    bool equal = false;
+    if (writer->keeps && txn->change == ZLGI_UPDATE && txn->present) {
+        old = &bytes;
+        ZLGI_TRY(read_old(writer, txn, old));
+    }
+    ZLGI_TRY(put_together(writer, old, &parts, &n_parts));
+    if (n_parts == ZLGI_REMOVE && txn->change != ZLGI_REPLACE && !txn->present) {
+        stats->n_removed++;
+        return ZLG_OK;
+    }
+    if (writer->request->skip_equal && txn->present)
+        ZLGI_TRY(compare(writer, txn, old, parts, n_parts, &equal));
+    stats->n_equal += equal;
+    if (equal)
+        return ZLG_OK;
+    /* What was stopped while an object was encoded does not store it any more. */
+    ZLGI_TRY(zlgi_worker_check(writer->worker));
+    ZLGI_TRY(store->class->commit(store, writer->key, txn, parts, n_parts, writer->err));
+    count_stored(stats, parts, n_parts);
+    return ZLG_OK;
+}
+
+static zlg_status transact(object_writer *writer)
+{
+    const zlgi_request *request = writer->request;
+    zlgi_change change = request->create                        ? ZLGI_CREATE
+                         : writer->keeps || request->skip_equal ? ZLGI_UPDATE
+                                                                : ZLGI_REPLACE;
     zlgi_job *job = writer->worker->job;
     zlg_store *store = writer->box.source->store;
     zlgi_txn txn = {.change = change,
-                    .promise = writer->request->promise,
+                    .promise = request->promise,
                     .syncs =
                         store == job->plan.requests[0].source->store ? job->syncs : NULL,
                     .waiting = waiting,
@@ -124,7 +158,7 @@ static zlg_status write_encoded(object_writer *writer)
     writer->part = (zlgi_bytes){.data = chunk->data, .n = chunk->n_bytes};
     writer->empty = chunk->data ? ZLGI_FULL : ZLGI_EMPTY_ARRAY;
     writer->covered = true;
-    return transact(writer, ZLGI_REPLACE);
+    return transact(writer);
 }
 
 static zlg_status write_unit(object_writer *writer)
@@ -136,12 +170,14 @@ static zlg_status write_unit(object_writer *writer)
     if (writer->covered)
         ZLGI_TRY(zlgi_unit_encode(&writer->box, NULL, writer->bufs, &writer->part,
                                   &writer->empty));
-    return transact(writer, writer->covered ? ZLGI_REPLACE : ZLGI_UPDATE);
+    writer->keeps = !writer->covered;
+    return transact(writer);
 }
 
 static zlg_status store_shard(object_writer *writer)
 {
-    return transact(writer, zlgi_shard_keeps(writer->shard) ? ZLGI_UPDATE : ZLGI_REPLACE);
+    writer->keeps = zlgi_shard_keeps(writer->shard);
+    return transact(writer);
 }
 
 static zlg_status take_slots(zlgi_job *job, zlgi_joint *joint, uint64_t n, zlg_error *err)
@@ -210,7 +246,8 @@ static void reserve(zlgi_worker *worker, const zlgi_planned *planned,
                     const zlgi_request *request)
 {
     const zlgi_level *inner = planned->source->level->inner;
-    if (request->encoded && request->replace && !(inner && inner->sharding))
+    bool is_read = !request->replace || request->skip_equal;
+    if (request->encoded && !is_read && !(inner && inner->sharding))
         return;
     uint64_t n = (request->encoded ? 1 : 3) * (uint64_t)planned->source->item;
     for (int i = 0; i < planned->source->grid.rank; i++)
@@ -262,7 +299,7 @@ static void run_write(zlgi_worker *worker, uint64_t object, int i_block)
     writer.err = &worker->error;
     writer.shard = NULL;
     writer.part = (zlgi_bytes){.data = NULL};
-    writer.covered = false;
+    writer.covered = writer.keeps = false;
     writer.empty = ZLGI_FULL;
     zlgi_plan_object(&worker->job->plan, object, &writer.planned);
     const zlgi_record *record = writer.planned.records;
