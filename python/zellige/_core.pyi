@@ -5,6 +5,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from .adapting import Adapter
 from .mapping import Mapped
 from .store import Promise
 from .store import Store as PublicStore
@@ -23,7 +24,7 @@ def version() -> str: ...
 def build_info() -> str: ...
 def open_store(
     type: type[_Store],
-    path: str | Mapped | None,
+    path: str | Mapped | Adapter | None,
     read_only: bool,
     create: bool,
     follow_links: bool,

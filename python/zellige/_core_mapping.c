@@ -1,7 +1,9 @@
 /*
- * A store over a Python object that keeps bytes, such as mapping.py's Mapped. Its methods
- * are called from any thread, so each takes the GIL; calls of the engine have released it.
+ * A store over a Python object that keeps bytes: mapping.py's Mapped, an Adapter of
+ * adapting.py. Its methods are called from any thread, so each takes the GIL; calls of the
+ * engine have released it.
  *
+ *     label                            a text, for messages
  *     open(key)                        None, or (value, what has the buffer protocol)
  *     change(key, bytes or None, condition, value seen or None)      True when it was made
  *     names(prefix, delimited)         [(name, is a prefix, number of bytes)]
@@ -23,7 +25,11 @@ static zlg_status settle(zlg_error *err)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject *text = value != NULL ? PyObject_Str(value) : NULL;
+    if (PyErr_GivenExceptionMatches(type, PyExc_KeyboardInterrupt))
+        PyErr_SetInterrupt(); /* the call that waits for this raises it again */
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *name = type != NULL ? PyObject_GetAttrString(type, "__name__") : NULL;
+    PyObject *text = name != NULL ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
     const char *said = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     if (err != NULL) {
         err->status = ZLG_IO;
@@ -31,6 +37,7 @@ static zlg_status settle(zlg_error *err)
                  said != NULL ? said : "the store failed");
     }
     Py_XDECREF(text);
+    Py_XDECREF(name);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
@@ -184,7 +191,12 @@ zlg_status core_open_mapping(zlg_ctx *ctx, PyObject *object, zlg_store **out,
         .list = mapping_list,
         .close = mapping_close,
     };
-    zlg_status status = zlg_store_open_ext(ctx, &methods, object, "memory", out, err);
+    PyObject *text = PyObject_GetAttrString(object, "label");
+    const char *label = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    PyErr_Clear();
+    zlg_status status = zlg_store_open_ext(
+        ctx, &methods, object, label != NULL ? label : "a store of Python", out, err);
+    Py_XDECREF(text);
     if (status == ZLG_OK)
         Py_INCREF(object);
     return status;

@@ -219,7 +219,7 @@ def open(
     if as_array:
         return open_array(opened, mode, path, zarr_format=zarr_format, **more)
     if more.get("config") is not None:
-        raise TypeError(f"{opened.root or 'memory:'}/{path} is a group: it has no config")
+        raise TypeError(f"{opened.root or opened.label + ':'}/{path} is a group: it has no config")
     more.pop("config", None)
     return open_group(opened, mode, path, zarr_format=zarr_format, **more)
 

@@ -388,7 +388,7 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         return lines(
             [
                 ("type", "group"),
-                ("store", self.store.root or "memory"),
+                ("store", self.store.root or self.store.label),
                 ("path", self.name),
                 ("zarr format", self.zarr_format),
                 ("consolidated", self.is_consolidated),

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from threading import Lock
 from typing import Any
 
-__all__ = ["Mapped"]
+__all__ = ["Mapped", "in_levels"]
 
 _ALWAYS, _IF_ABSENT, _IF_UNCHANGED = range(3)
 
@@ -20,6 +20,8 @@ def _memory(value: Any) -> Any:
 
 class Mapped:
     """A mapping as the binding calls a store; see _core_mapping.c."""
+
+    label = "memory"
 
     def __init__(self, mapping: MutableMapping[str, Any]) -> None:
         self.mapping = mapping
@@ -39,8 +41,11 @@ class Mapped:
             if data is None:
                 self.mapping.pop(key, None)
             else:
-                self.mapping[key] = data
+                self.mapping[key] = self._value(data)
             return True
+
+    def _value(self, data: bytes) -> Any:
+        return data
 
     def names(self, prefix: str, delimited: int) -> list[tuple[str, bool, int]]:
         above = f"{prefix}/" if prefix else ""
@@ -54,9 +59,9 @@ class Mapped:
                 found[f"{name}/"] = (name, True, 0)
             else:
                 found[name] = (name, False, memoryview(_memory(value)).nbytes)
-        return [found[name] for name in sorted(found, key=_in_levels)]
+        return [found[name] for name in sorted(found, key=in_levels)]
 
 
-def _in_levels(name: str) -> list[bytes]:
+def in_levels(name: str) -> list[bytes]:
     """Sorts what lies in a folder together, and each level by its bytes."""
     return [part.encode() for part in name.split("/")]

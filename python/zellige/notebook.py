@@ -122,7 +122,7 @@ def _attributes(node: Node) -> str:
 
 
 def _place(node: Node) -> str:
-    root = node.store.root or "memory"
+    root = node.store.root or node.store.label
     return f"{clean(root, 200)}{_dim(', to be read only' if node.read_only else '')}"
 
 

@@ -63,7 +63,7 @@ def array_report(array: Array, stored: tuple[int, int] | None = None) -> Report:
     return lines(
         [
             ("type", "array"),
-            ("store", array.store.root or "memory"),
+            ("store", array.store.root or array.store.label),
             ("path", array.name),
             ("zarr format", array.zarr_format),
             ("shape", array.shape),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .errors import UnsupportedError
-from .store import LocalStore, MemoryStore, Store, StoreLike, StorePath
+from .store import ForeignStore, LocalStore, MemoryStore, Store, StoreLike, StorePath
 
 __all__ = [
+    "ForeignStore",
     "FsspecStore",
     "GpuMemoryStore",
     "LocalStore",

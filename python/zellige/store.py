@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
-from typing import Any, Literal, Self
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, Literal, Protocol, Self
 
 from . import _core
+from .adapting import adapter_of
 from .errors import UnsupportedError, UsageError
 from .mapping import Mapped
 
 __all__ = [
+    "ForeignStore",
     "LocalStore",
     "MemoryStore",
     "Promise",
@@ -32,6 +34,9 @@ class Store(_core.Store):
     supports_deletes = True
     supports_listing = True
     supports_consolidated_metadata = True
+
+    #: What stands for the root in texts, where there is no directory.
+    label = "memory"
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys below a prefix, relative to it."""
@@ -70,7 +75,7 @@ class StorePath(str):
 
     def __new__(cls, store: Store, path: str = "") -> Self:
         path = path.strip("/")
-        place = super().__new__(cls, f"{store.root or 'memory:'}/{path}".rstrip("/"))
+        place = super().__new__(cls, f"{store.root or store.label + ':'}/{path}".rstrip("/"))
         place.store = store
         place.path = path
         return place
@@ -82,7 +87,14 @@ class StorePath(str):
         return StorePath, (self.store, self.path)
 
 
-StoreLike = str | os.PathLike[str] | Store | MutableMapping[str, Any] | None
+class Foreign(Protocol):
+    """What the stores of zarr-python and of obstore and the file systems of fsspec share."""
+
+    @property
+    def get(self) -> Callable[..., Any]: ...
+
+
+StoreLike = str | os.PathLike[str] | Store | MutableMapping[str, Any] | Foreign | None
 
 
 def _reopen(root: str, read_only: bool, follow_links: bool, no_locks: bool) -> LocalStore:
@@ -140,15 +152,8 @@ class LocalStore(Store):
         return _reopen, (self.root, self.read_only, self.follow_links, self.no_locks)
 
 
-class MemoryStore(Store):
-    """A store in memory: one of its own, or what a dictionary holds, which is changed then.
-    The first is faster: it needs no Python to find an object."""
-
-    def __new__(
-        cls, store_dict: MutableMapping[str, Any] | None = None, *, read_only: bool = False
-    ) -> Self:
-        mapped = None if store_dict is None else Mapped(store_dict)
-        return _core.open_store(cls, mapped, read_only, False, False, False)
+class _PythonStore(Store):
+    """A store whose bytes are no files."""
 
     def put(self, key: str, data: bytes | bytearray | memoryview, /) -> None:
         """Stores bytes under a key."""
@@ -160,6 +165,17 @@ class MemoryStore(Store):
         self._writable()
         super().delete(key)
 
+
+class MemoryStore(_PythonStore):
+    """A store in memory: one of its own, or what a dictionary holds, which is changed then.
+    The first is faster: it needs no Python to find an object."""
+
+    def __new__(
+        cls, store_dict: MutableMapping[str, Any] | None = None, *, read_only: bool = False
+    ) -> Self:
+        mapped = None if store_dict is None else Mapped(store_dict)
+        return _core.open_store(cls, mapped, read_only, False, False, False)
+
     def __repr__(self) -> str:
         return f"<zellige.MemoryStore at {id(self):#x}>"
 
@@ -167,16 +183,73 @@ class MemoryStore(Store):
         raise TypeError("a store in memory cannot be pickled")
 
 
+def _reopen_foreign(source: Any, read_only: bool) -> ForeignStore:
+    return ForeignStore(source, read_only=read_only)
+
+
+class ForeignStore(_PythonStore):
+    """A store of zarr-python, a file system or mapper of fsspec, or a store of obstore.
+
+    Every object is fetched and stored whole, by way of Python. Changes of a part of an
+    object are safe among all handles of this process; of two processes that change one
+    object at the same time, one may overwrite what the other stored.
+    """
+
+    source: Any
+
+    def __new__(cls, source: Any, *, read_only: bool = False) -> Self:
+        adapter = adapter_of(source)
+        if adapter is None:
+            name = type(source).__name__
+            if name.endswith(("Store", "Map")):
+                raise UnsupportedError(f"a {name} cannot be opened")
+            raise TypeError(
+                "a store is a path, a LocalStore, a MemoryStore, a dictionary, or a store "
+                f"of zarr-python, fsspec or obstore, not a {name}"
+            )
+        read_only = read_only or bool(getattr(source, "read_only", False))
+        store = _core.open_store(cls, adapter, read_only, False, False, False)
+        store.source, store.label = source, adapter.label
+        return store
+
+    def with_read_only(self, read_only: bool = False) -> ForeignStore:
+        """The same store, for reading only or not."""
+        return _reopen_foreign(self.source, read_only)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ForeignStore):
+            return NotImplemented
+        return self.read_only == other.read_only and bool(self.source == other.source)
+
+    def __hash__(self) -> int:
+        return hash(self.label)
+
+    def __repr__(self) -> str:
+        return f"<zellige.ForeignStore {self.source!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen_foreign, (self.source, self.read_only)
+
+
+def _directory_of(store: Any) -> Any:
+    """The path of what is a directory by another name; None for all else."""
+    if type(store).__name__ == "LocalStore":
+        root = getattr(store, "root", None)
+        return root if isinstance(root, os.PathLike) else None
+    files = getattr(store, "fs", None)  # of a mapper of fsspec, of a FsspecStore
+    files = getattr(files, "sync_fs", files)
+    if type(files).__name__ != "LocalFileSystem":
+        return None
+    return getattr(store, "root", None) or getattr(store, "path", None)
+
+
 def _of_others(store: Any, mode: str) -> Store:
-    """A store of zarr-python, where it is a directory."""
-    name = type(store).__name__
-    if name == "LocalStore" and hasattr(store, "root"):
-        return LocalStore(store.root, read_only=store.read_only or mode == "r")
-    if name.endswith(("Store", "StorePath", "Map")):
-        raise UnsupportedError(f"a {name} cannot be opened: only directories and memory")
-    raise TypeError(
-        f"a store is a path, a LocalStore, a MemoryStore or a dictionary, not a {name}"
-    )
+    """A store of another package."""
+    root, may_make = _directory_of(store), mode in ("a", "w", "w-")
+    if root is None:
+        return ForeignStore(store, read_only=mode == "r")
+    read_only = mode == "r" or bool(getattr(store, "read_only", False))
+    return LocalStore(root, read_only=read_only, create=may_make and not read_only)
 
 
 def open_store(store: StoreLike, mode: str = "r+") -> Store:
@@ -185,7 +258,7 @@ def open_store(store: StoreLike, mode: str = "r+") -> Store:
         return store
     if isinstance(store, StorePath):
         return store.store
-    if store is None or isinstance(store, MutableMapping):
+    if store is None or (isinstance(store, MutableMapping) and not hasattr(store, "fs")):
         return MemoryStore(store, read_only=mode == "r")
     if not isinstance(store, (str, os.PathLike)):
         return _of_others(store, mode)
@@ -204,5 +277,8 @@ def open_place(
             "storage_options are for stores of the network, which cannot be opened yet"
         )
     below = (path or "").strip("/")
-    above = store.path if isinstance(store, StorePath) else ""
+    above = ""
+    if type(store).__name__ == "StorePath":  # zarr-python has one too
+        place: Any = store
+        store, above = place.store, place.path
     return open_store(store, mode), "/".join(filter(None, (above, below)))
