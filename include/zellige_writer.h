@@ -173,8 +173,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_poll(zlg_writer *writer, zlg_ticket t
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_wait(zlg_writer *writer, zlg_ticket ticket,
                                                 zlg_ticket_state state,
                                                 const zlg_call *call, zlg_error *err);
-/* Until nothing is left to do but wait for more: all full objects are stored. The error of
- * one that failed. */
+/* Until nothing is left to do but wait for more: all full objects are stored, and what failed
+ * was tried again. The error of one that failed. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
 /*

@@ -9,6 +9,7 @@
 #ifndef ZLGI_BASE_H
 #define ZLGI_BASE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -418,6 +419,9 @@ void zlgi_scratch_free(zlgi_scratch *scratch);
  * child's pool is empty again (a MADV_WIPEONFORK page tells) and touches no lock that a
  * vanished thread may hold.
  */
+/* A thread that takes no signals. */
+bool zlgi_thread_start(pthread_t *out, void *(*run)(void *user), void *user);
+
 typedef struct zlgi_pool zlgi_pool;
 typedef void (*zlgi_work_fn)(void *job, zlgi_scratch *scratch);
 
@@ -470,6 +474,14 @@ bool zlgi_fork_mark_init(zlgi_fork_mark *mark);
 void zlgi_fork_mark_reset(zlgi_fork_mark *mark);
 bool zlgi_fork_enter(const zlgi_fork_mark *mark);
 void zlgi_fork_leave(const zlgi_fork_mark *mark);
+
+/* A file without a name in a directory (os_file.c), for what memory does not hold. */
+zlg_status zlgi_file_open_nameless(const char *directory, int *out, zlg_error *err);
+zlg_status zlgi_file_write_at(int file, const void *data, size_t n, uint64_t offset,
+                              zlg_error *err);
+zlg_status zlgi_file_read_at(int file, void *data, size_t n, uint64_t offset,
+                             zlg_error *err);
+void zlgi_file_close(int file);
 
 /* Features of this CPU, found once. */
 typedef struct zlgi_cpu {

@@ -198,7 +198,7 @@ static void *helper_main(void *arg)
 /* Threads take no signals: those are the business of the program around us. But what a
  * thread's own access raises, as in a mapped file that became shorter, comes to it alone,
  * and would end the program unheard if it were blocked. */
-static void start_threads(zlgi_pool *pool, int n)
+bool zlgi_thread_start(pthread_t *out, void *(*run)(void *user), void *user)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     sigset_t all, before;
@@ -206,12 +206,18 @@ static void start_threads(zlgi_pool *pool, int n)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(out, NULL, run, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void start_threads(zlgi_pool *pool, int n)
+{
     for (; n > 0 && pool->n_started < pool->n_threads - 1; n--) {
-        if (pthread_create(&pool->threads[pool->n_started], NULL, helper_main, pool) != 0)
+        if (!zlgi_thread_start(&pool->threads[pool->n_started], helper_main, pool))
             break;
         pool->n_started++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ------------------------------------------------------------------ runs */

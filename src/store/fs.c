@@ -249,6 +249,11 @@ static void fs_destroy(zlg_store *store)
 }
 
 /* A store opened for reading only has the same functions: they say why they refuse. */
+static const char *fs_directory(const zlg_store *store)
+{
+    return ((const zlgi_fs *)store)->path;
+}
+
 static const zlgi_store_class fs_class = {
     .kind = "fs",
     .capabilities = ZLGI_STORE_WRITE | ZLGI_STORE_LIST,
@@ -263,6 +268,7 @@ static const zlgi_store_class fs_class = {
     .list = zlgi_fs_list,
     .rename_prefix = zlgi_fs_rename_prefix,
     .sweep = zlgi_fs_sweep,
+    .directory = fs_directory,
     .destroy = fs_destroy,
 };
 

@@ -121,6 +121,8 @@ typedef struct zlgi_store_class {
     /* Removes what writers that died left behind below a prefix; counts it. */
     zlg_status (*sweep)(zlg_store *store, const char *prefix, uint64_t *out_n,
                         zlg_error *err);
+    /* The directory in which the objects lie as files. NULL: they are no files. */
+    const char *(*directory)(const zlg_store *store);
     void (*destroy)(zlg_store *store);
 } zlgi_store_class;
 

@@ -1,0 +1,221 @@
+/*
+ * grow.c: arrays that get longer while they are written. The document states a length only
+ * when all rows below it are stored, so that a reader meets whole rows and none that is
+ * missing.
+ */
+#include "writer/writer.h"
+
+/* More rows than anybody has, but few enough that objects can be numbered. */
+static int64_t endless(const zlgi_fed *fed, int axis)
+{
+    const zlgi_grid *grid = &fed->plain->source.grid;
+    int64_t rows = INT64_C(1) << 60;
+    for (int i = 0; i < grid->rank; i++)
+        if (i != axis)
+            rows /= ZLGI_MAX(grid->axis[i].n_chunks, 1);
+    int64_t edge = grid->axis[axis].chunk;
+    return ZLGI_MAX(rows / edge * edge, edge);
+}
+
+zlg_status zlgi_grow_start(zlgi_fed *fed, int axis, zlg_error *err)
+{
+    zlgi_growth *growth = &fed->growth;
+    const zlg_array *plain = fed->plain;
+    if (axis < 0 || axis >= plain->meta.rank)
+        return zlgi_fail(err, ZLG_USAGE, "axis %d of an array with %d", axis,
+                         plain->meta.rank);
+    if (growth->axis >= 0 && growth->axis != axis)
+        return zlgi_fail(err, ZLG_USAGE, "it grows along axis %d already", growth->axis);
+    if (growth->axis >= 0)
+        return ZLG_OK;
+    if (plain->source.grid.axis[axis].chunk == 0)
+        return zlgi_fail(err, ZLG_UNSUPPORTED, "a rectilinear axis does not grow");
+    int64_t length = plain->source.grid.axis[axis].length;
+    growth->axis = axis;
+    growth->first = growth->published = growth->next = growth->flushed = length;
+    growth->slab = length / plain->object_shape[axis];
+    growth->n_others = 1;
+    for (int i = 0; i < plain->meta.rank; i++)
+        if (i != axis)
+            growth->n_others *= (uint64_t)plain->source.grid.axis[i].n_chunks;
+    fed->array->source.grid.axis[axis] =
+        zlgi_grid_regular(endless(fed, axis), plain->object_shape[axis]);
+    fed->array->meta.shape[axis] = fed->array->source.grid.axis[axis].length;
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ slabs */
+
+static uint64_t *stored_of(zlgi_growth *growth, int64_t slab)
+{
+    size_t i = (size_t)(slab - growth->slab), n_bytes = (i + 1) * sizeof(uint64_t);
+    zlgi_buf *stored = &growth->stored;
+    if (slab < growth->slab)
+        return NULL;
+    if (stored->n < n_bytes) {
+        if (zlgi_buf_reserve(stored, 2 * n_bytes, true, NULL) != ZLG_OK)
+            return NULL; /* the rows are known at the next flush */
+        memset(stored->data + stored->n, 0, n_bytes - stored->n);
+        stored->n = n_bytes;
+    }
+    return (uint64_t *)(void *)stored->data + i;
+}
+
+void zlgi_grow_note(zlgi_held *held)
+{
+    zlgi_growth *growth = &held->fed->growth;
+    if (growth->axis < 0 || held->is_counted)
+        return;
+    held->is_counted = true;
+    uint64_t *n = stored_of(growth, held->coordinates[growth->axis]);
+    if (n)
+        ++*n;
+    size_t i = 0, n_slabs = growth->stored.n / sizeof *n;
+    const uint64_t *counts = (const uint64_t *)(const void *)growth->stored.data;
+    while (i < n_slabs && counts[i] == growth->n_others)
+        i++;
+    growth->slab += (int64_t)i;
+    growth->stored.n -= i * sizeof *n;
+    if (i > 0 && growth->stored.n > 0)
+        memmove(growth->stored.data, growth->stored.data + i * sizeof *n, growth->stored.n);
+}
+
+/* ------------------------------------------------------------------ the document */
+
+/* Rows below which all is stored. */
+static int64_t known_rows(const zlgi_fed *fed)
+{
+    const zlgi_growth *growth = &fed->growth;
+    int64_t rows = growth->slab * fed->plain->object_shape[growth->axis];
+    return ZLGI_MIN(ZLGI_MAX(rows, growth->flushed), growth->next);
+}
+
+typedef struct publishing {
+    const zlgi_fed *fed;
+    int64_t published, rows;
+} publishing;
+
+static zlg_status change_shape(void *user, const zlgi_json *document, zlgi_arena *arena,
+                               zlgi_buf *out, zlg_error *err)
+{
+    const publishing *p = user;
+    const zlg_array *plain = p->fed->plain;
+    int axis = p->fed->growth.axis;
+    int64_t shape[ZLG_MAX_RANK];
+    zlg_array *grown;
+    ZLGI_TRY(zlgi_array_stored_shape(plain, document, shape, err));
+    if (shape[axis] != p->published)
+        return zlgi_fail(err, ZLG_EXISTS,
+                         "axis %d is %lld long by now, not %lld: somebody else changed it",
+                         axis, (long long)shape[axis], (long long)p->published);
+    shape[axis] = p->rows;
+    ZLGI_TRY(zlgi_array_reshape(plain, document, shape, arena, out, &grown, err));
+    zlg_array_close(grown);
+    return ZLG_OK;
+}
+
+static zlg_status state_rows(publishing *p, zlg_error *err)
+{
+    const zlg_array *plain = p->fed->plain;
+    zlg_call call = p->fed->call;
+    zlgi_patience patience;
+    zlgi_patience_init(&patience, &call);
+    zlgi_turns *turns = &plain->store->ctx->turns;
+    zlgi_turn turn = {.store = plain->store, .path = plain->path};
+    const zlgi_document_edit edit = {.path = plain->path,
+                                     .name = zlgi_array_document(plain),
+                                     .promise = call.promise,
+                                     .patience = &patience,
+                                     .change = change_shape,
+                                     .user = p,
+                                     .in_turn = true};
+    ZLGI_TRY(zlgi_turn_take(turns, &turn, &patience, err));
+    zlg_status status = zlgi_document_change(plain->store, &edit, err);
+    zlgi_turn_give(turns, &turn);
+    return zlgi_array_within(plain, status, err);
+}
+
+static void note_failure(zlgi_fed *fed, bool failed, const zlg_error *err)
+{
+    zlgi_growth *growth = &fed->growth;
+    if (failed)
+        zlgi_fed_fail(fed, err);
+    if (failed != growth->has_failed)
+        fed->n_failed += failed ? 1 : -(size_t)1;
+    growth->has_failed = failed;
+}
+
+void zlgi_grow_publish(zlg_writer *writer, zlgi_fed *fed)
+{
+    zlgi_growth *growth = &fed->growth;
+    zlg_error err;
+    if (growth->is_publishing)
+        return; /* whoever does looks again */
+    growth->is_publishing = true;
+    zlg_status status = ZLG_OK;
+    while (status == ZLG_OK && growth->published < known_rows(fed)) {
+        publishing p = {
+            .fed = fed, .published = growth->published, .rows = known_rows(fed)};
+        pthread_mutex_unlock(&writer->lock);
+        status = state_rows(&p, &err);
+        pthread_mutex_lock(&writer->lock);
+        if (status == ZLG_OK)
+            growth->published = p.rows;
+        writer->counts.n_shapes += status == ZLG_OK;
+    }
+    growth->is_publishing = false;
+    note_failure(fed, status != ZLG_OK, &err);
+    zlgi_writer_changed(writer);
+}
+
+/* ------------------------------------------------------------------ zellige_writer.h */
+
+static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
+                         const zlg_source *source, zlgi_patience *patience,
+                         int64_t *out_first, zlg_ticket *out, zlg_error *err)
+{
+    int64_t start[ZLG_MAX_RANK] = {0}, count[ZLG_MAX_RANK], end = 0;
+    if (number < 0 || number >= writer->n_fed)
+        return zlgi_fail(err, ZLG_USAGE, "array %d was not added", number);
+    zlgi_fed *fed = writer->fed[number];
+    zlgi_growth *growth = &fed->growth;
+    zlg_status status = zlgi_grow_start(fed, axis, err);
+    if (status == ZLG_OK && (n < 0 || !zlgi_add_i64(growth->next, n, &end) ||
+                             end > fed->array->source.grid.axis[axis].length))
+        status = zlgi_fail(err, ZLG_USAGE, "%lld to append", (long long)n);
+    if (status != ZLG_OK)
+        return zlgi_array_within(fed->array, status, err);
+    for (int i = 0; i < fed->array->meta.rank; i++)
+        count[i] = fed->array->source.grid.axis[i].length;
+    start[axis] = growth->next;
+    count[axis] = n;
+    const zlg_submit part = {
+        .array = number, .start = start, .count = count, .source = *source};
+    growth->next = end;
+    status = zlgi_submit(writer, &part, 1, patience, out, err);
+    if (status != ZLG_OK)
+        growth->next = start[axis];
+    else if (out_first)
+        *out_first = start[axis];
+    return status;
+}
+
+zlg_status zlg_writer_append(zlg_writer *writer, int array, int axis, int64_t n,
+                             const zlg_source *source, const zlg_call *given,
+                             int64_t *out_first, zlg_ticket *out, zlg_error *err)
+{
+    zlg_call call;
+    zlgi_patience patience;
+    if (out)
+        *out = 0;
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
+    ZLGI_TRY(zlgi_writer_enter(writer, err));
+    zlgi_patience_init(&patience, &call);
+    zlg_status status = zlgi_turn_of_submits(writer, &patience, err);
+    if (status == ZLG_OK) {
+        status = append(writer, array, axis, n, source, &patience, out_first, out, err);
+        zlgi_end_of_submit(writer);
+    }
+    zlgi_writer_leave(writer);
+    return status;
+}

@@ -1,0 +1,255 @@
+/*
+ * put.c: an object from its cells. Chunks that are encoded go to the engine as they are; of
+ * those of which a part is missing that part is the fill value, or, where something may be
+ * stored already, what is stored.
+ */
+#include "writer/writer.h"
+
+/* Boxes that are written element by element, as the engine takes them. */
+typedef struct parts {
+    const zlgi_fed *fed;
+    zlgi_arena *arena;
+    zlgi_buf requests; /* zlgi_request */
+    const zlgi_cell *cell;
+    zlgi_cell_box box; /* of the cell */
+} parts;
+
+typedef struct putting {
+    zlg_writer *writer;
+    zlgi_held *held;
+    zlgi_scratch *scratch;
+    zlgi_arena arena;
+    zlg_encoded *chunks; /* n of them, and where each begins */
+    int64_t *starts[ZLG_MAX_RANK];
+    size_t n;
+    bool is_full, is_alone; /* alone: nothing that is stored stays */
+    zlg_stats stats;
+    zlg_error *err;
+} putting;
+
+static bool is_partial(const zlgi_cell *cell)
+{
+    return cell->state == ZLGI_CELL_FILLING && !cell->is_clean;
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+static zlg_status load(putting *p)
+{
+    for (uint64_t i = 0; i < p->held->n_cells; i++) {
+        zlgi_cell *cell = &p->held->cells[i];
+        if (cell->is_spilled && (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
+            ZLGI_TRY(zlgi_side_load(p->writer, cell, p->err));
+    }
+    return ZLG_OK;
+}
+
+static zlg_status make_list(putting *p)
+{
+    size_t n = (size_t)p->held->n_cells, n_bytes = SIZE_MAX;
+    if (zlgi_mul_size(n, sizeof *p->chunks, &n_bytes))
+        p->chunks = zlgi_arena_get(&p->arena, n_bytes);
+    if (!p->chunks)
+        return zlgi_no_memory(p->err, n_bytes);
+    for (int i = 0; i < p->held->fed->array->meta.rank; i++) {
+        p->starts[i] = zlgi_arena_get(&p->arena, n * sizeof(int64_t));
+        if (!p->starts[i])
+            return zlgi_no_memory(p->err, n * sizeof(int64_t));
+    }
+    return ZLG_OK;
+}
+
+static void add_chunk(putting *p, const zlgi_cell_box *box, const void *data, size_t n_bytes)
+{
+    static const uint8_t nothing[1] = {0}; /* a chunk of no bytes is one nevertheless */
+    for (int i = 0; i < p->held->fed->array->meta.rank; i++)
+        p->starts[i][p->n] = box->start[i];
+    p->chunks[p->n++] =
+        (zlg_encoded){.data = data && n_bytes == 0 ? nothing : data, .n_bytes = n_bytes};
+}
+
+/* Elements that were not given are the fill value. The block is the room's until it is
+ * forgotten. */
+static zlg_status encode_partial(putting *p, zlgi_cell *cell, const zlgi_cell_box *box)
+{
+    const zlgi_fed *fed = p->held->fed;
+    const zlgi_elements elements = {.data = cell->data};
+    zlgi_encoded encoded;
+    zlgi_given_fill_rest(&cell->given, fed->array->meta.rank, box->shape, cell->data,
+                         fed->array->source.fill.data, fed->item);
+    ZLGI_TRY(zlgi_cell_encode(p->writer, fed, box, &elements, p->scratch, &encoded, p->err));
+    add_chunk(p, box, encoded.data, encoded.n_bytes);
+    return ZLG_OK;
+}
+
+static zlg_status list_chunks(putting *p)
+{
+    for (uint64_t i = 0; i < p->held->n_cells; i++) {
+        zlgi_cell *cell = &p->held->cells[i];
+        zlgi_cell_box box;
+        zlgi_cell_locate(cell, &box);
+        if (cell->state == ZLGI_CELL_ENCODED)
+            add_chunk(p, &box, cell->is_absent ? NULL : cell->data, cell->n_bytes);
+        else if (is_partial(cell) && p->is_alone)
+            ZLGI_TRY(encode_partial(p, cell, &box));
+    }
+    return ZLG_OK;
+}
+
+/* The blocks that encode_partial made. */
+static void forget_chunks(putting *p)
+{
+    size_t k = 0;
+    for (uint64_t i = 0; p->is_alone && i < p->held->n_cells && k < p->n; i++) {
+        zlgi_cell *cell = &p->held->cells[i];
+        if (cell->state != ZLGI_CELL_ENCODED && !is_partial(cell))
+            continue;
+        const zlg_encoded *chunk = &p->chunks[k++];
+        bool is_own = is_partial(cell) && chunk->data && chunk->data != cell->data;
+        if (is_own)
+            zlgi_room_give(p->writer, (void *)(uintptr_t)chunk->data, chunk->n_bytes);
+    }
+}
+
+/* ------------------------------------------------------------------ the engine */
+
+static zlg_call make_call(putting *p)
+{
+    zlg_call call = p->held->fed->call;
+    call.n_threads = 1;
+    call.stats = &p->stats;
+    return call;
+}
+
+static zlg_status put_chunks(putting *p)
+{
+    static const ptrdiff_t still[1] = {0};
+    const zlgi_fed *fed = p->held->fed;
+    zlg_existing existing = p->writer->options.existing;
+    zlg_call call = make_call(p);
+    const zlg_selection points = {.kind = ZLG_POINTS,
+                                  .rank = fed->array->meta.rank,
+                                  .coordinates = (const int64_t *const *)p->starts,
+                                  .n_points = (int64_t)p->n};
+    const zlgi_request request = {
+        .source = &fed->array->source,
+        .selection = &points,
+        .memory = (uint8_t *)p->chunks, /* not used */
+        .strides = still,
+        .encoded = p->chunks,
+        .promise = call.promise,
+        .keep_empty = call.keep_empty > 0,
+        .replace = p->is_alone,
+        .create = existing == ZLG_EXISTING_REFUSE && !p->held->is_mine,
+        .skip_equal = existing == ZLG_EXISTING_SKIP_EQUAL};
+    if (p->n == 0)
+        return ZLG_OK;
+    return zlgi_engine_write(&p->writer->ctx->engine, &request, 1, &call, p->err);
+}
+
+static zlg_status add_box(void *user, const zlgi_box *box, zlg_error *err)
+{
+    parts *q = user;
+    int rank = box->rank;
+    size_t n_axes = (size_t)ZLGI_MAX(rank, 1);
+    zlg_axis *axes = zlgi_arena_get(q->arena, n_axes * sizeof *axes);
+    ptrdiff_t *strides = zlgi_arena_get(q->arena, n_axes * sizeof *strides);
+    zlg_selection *selection = zlgi_arena_get(q->arena, sizeof *selection);
+    ptrdiff_t stride = (ptrdiff_t)q->fed->item, offset = 0;
+    if (!axes || !strides || !selection)
+        return zlgi_no_memory(err, n_axes * sizeof *axes);
+    for (int i = rank - 1; i >= 0; i--) {
+        axes[i] = (zlg_axis){
+            .start = q->box.start[i] + box->start[i], .step = 1, .count = box->count[i]};
+        strides[i] = stride;
+        offset += (ptrdiff_t)box->start[i] * stride;
+        stride *= (ptrdiff_t)q->box.shape[i];
+    }
+    *selection = (zlg_selection){.kind = ZLG_BOX, .rank = rank, .axes = axes};
+    const zlgi_request request = {.source = &q->fed->array->source,
+                                  .selection = selection,
+                                  .memory = q->cell->data + offset,
+                                  .strides = strides,
+                                  .promise = q->fed->call.promise,
+                                  .keep_empty = q->fed->call.keep_empty > 0};
+    return zlgi_buf_append(&q->requests, &request, sizeof request, err);
+}
+
+/* What may be stored of these chunks stays, also what somebody else writes meanwhile. */
+static zlg_status put_elements(putting *p)
+{
+    parts q = {.fed = p->held->fed, .arena = &p->arena};
+    zlg_call call = make_call(p);
+    zlg_status status = ZLG_OK;
+    zlgi_buf_init(&q.requests, &p->writer->ctx->alloc);
+    for (uint64_t i = 0; i < p->held->n_cells && status == ZLG_OK; i++) {
+        q.cell = &p->held->cells[i];
+        if (!is_partial(q.cell))
+            continue;
+        zlgi_cell_locate(q.cell, &q.box);
+        status = zlgi_given_boxes(&q.cell->given, q.fed->array->meta.rank, q.box.shape,
+                                  add_box, &q, p->err);
+    }
+    size_t n = q.requests.n / sizeof(zlgi_request);
+    if (status == ZLG_OK && n > 0)
+        status = zlgi_engine_write(&p->writer->ctx->engine,
+                                   (const zlgi_request *)(const void *)q.requests.data, n,
+                                   &call, p->err);
+    zlgi_buf_reset(&q.requests);
+    return status;
+}
+
+/* ------------------------------------------------------------------ the object */
+
+/* Of an object that begins where the array ended nothing was stored. */
+static bool is_new(const zlgi_held *held)
+{
+    const zlgi_growth *growth = &held->fed->growth;
+    if (growth->axis < 0)
+        return false;
+    const zlgi_grid_axis *axis = &held->fed->array->source.grid.axis[growth->axis];
+    return zlgi_grid_start(axis, held->coordinates[growth->axis]) >= growth->first;
+}
+
+static zlg_status put(putting *p)
+{
+    ZLGI_TRY(make_list(p));
+    ZLGI_TRY(list_chunks(p));
+    ZLGI_TRY(put_chunks(p));
+    return p->is_alone ? ZLG_OK : put_elements(p);
+}
+
+static void count(zlg_writer *writer, const zlg_stats *stats)
+{
+    writer->counts.n_bytes_stored += stats->n_bytes_stored;
+    writer->counts.n_opened += stats->n_opened;
+    writer->counts.n_skipped += stats->n_equal;
+}
+
+zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
+                         zlg_error *err)
+{
+    zlg_existing existing = writer->options.existing;
+    putting p = {.writer = writer,
+                 .held = held,
+                 .scratch = scratch,
+                 .stats = ZLG_STATS_INIT,
+                 .err = err};
+    p.is_full = held->n_done == held->n_inside;
+    p.is_alone = p.is_full || is_new(held) || existing == ZLG_EXISTING_REPLACE ||
+                 existing == ZLG_EXISTING_REFUSE;
+    for (uint64_t i = 0; i < held->n_cells; i++)
+        p.is_alone = p.is_alone && held->cells[i].state != ZLGI_CELL_STORED;
+    p.is_alone = p.is_alone && (p.is_full || !held->is_mine);
+    zlgi_arena_init(&p.arena, &writer->ctx->alloc);
+    zlg_status status = load(&p);
+    if (status == ZLG_OK) {
+        pthread_mutex_unlock(&writer->lock);
+        status = put(&p);
+        pthread_mutex_lock(&writer->lock);
+        forget_chunks(&p);
+    }
+    count(writer, &p.stats);
+    zlgi_arena_reset(&p.arena);
+    return zlgi_array_within(held->fed->array, status, err);
+}

@@ -1,0 +1,149 @@
+/*
+ * side.c: chunks that the budget cannot hold, in a file without a name: it is gone when the
+ * writer is. Places in it are taken anew when none is in use.
+ */
+#include "writer/writer.h"
+
+/* So much is let go at once: a part of the budget. */
+enum { SPILLED_PART = 8 };
+
+zlg_status zlgi_side_open(zlg_writer *writer, const char *directory, zlg_error *err)
+{
+    if (writer->side.fd >= 0)
+        return ZLG_OK;
+    return zlgi_file_open_nameless(directory, &writer->side.fd, err);
+}
+
+void zlgi_side_close(zlg_writer *writer)
+{
+    if (writer->side.fd >= 0)
+        zlgi_file_close(writer->side.fd);
+    writer->side.fd = -1;
+}
+
+void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell)
+{
+    cell->is_spilled = false;
+    if (--writer->side.n_cells == 0)
+        writer->side.end = 0;
+}
+
+/* ------------------------------------------------------------------ out */
+
+static bool may_spill(const zlgi_cell *cell)
+{
+    return cell->data && !cell->is_busy && !cell->is_queued &&
+           (cell->state == ZLGI_CELL_FILLING || cell->state == ZLGI_CELL_ENCODED);
+}
+
+static bool has_spillable(const zlgi_held *held)
+{
+    if ((held->state != ZLGI_HELD_OPEN && held->state != ZLGI_HELD_FAILED) ||
+        held->n_bytes == 0)
+        return false;
+    for (uint64_t i = 0; i < held->n_cells; i++)
+        if (may_spill(&held->cells[i]))
+            return true;
+    return false;
+}
+
+/* a is further from being full than b. */
+static bool is_emptier(const zlgi_held *a, const zlgi_held *b)
+{
+    return (double)a->n_done * (double)b->n_inside < (double)b->n_done * (double)a->n_inside;
+}
+
+static zlgi_held *choose(const zlg_writer *writer, const zlgi_held *except)
+{
+    zlgi_held *best = NULL;
+    for (int i = 0; i < writer->n_fed; i++) {
+        const zlgi_fed *fed = writer->fed[i];
+        for (size_t k = 0; k < fed->n_table; k++)
+            for (zlgi_held *held = fed->table[k]; held; held = held->same_hash)
+                if (held != except && (!best || is_emptier(held, best)) &&
+                    has_spillable(held))
+                    best = held;
+    }
+    return best;
+}
+
+/* What was given to it is stored: nothing need be kept. */
+static void drop_clean(zlg_writer *writer, zlgi_cell *cell)
+{
+    zlgi_cell_drop(writer, cell);
+    zlgi_cell_forget(writer, cell);
+    cell->state = ZLGI_CELL_EMPTY;
+    cell->is_clean = false;
+}
+
+static bool spill(zlg_writer *writer, zlgi_cell *cell)
+{
+    zlgi_side *side = &writer->side;
+    uint64_t at = side->end;
+    if (cell->state == ZLGI_CELL_FILLING && cell->is_clean) {
+        drop_clean(writer, cell);
+        return true;
+    }
+    side->end += cell->n_bytes;
+    side->n_cells++;
+    zlgi_cell_busy(cell, true);
+    pthread_mutex_unlock(&writer->lock);
+    zlg_status status = zlgi_file_write_at(side->fd, cell->data, cell->n_bytes, at, NULL);
+    pthread_mutex_lock(&writer->lock);
+    zlgi_cell_busy(cell, false);
+    if (status != ZLG_OK) {
+        zlgi_side_forget(writer, cell);
+        return false;
+    }
+    zlgi_room_give(writer, cell->data, cell->n_bytes);
+    cell->held->n_bytes -= cell->n_bytes;
+    cell->data = NULL;
+    cell->is_spilled = true;
+    cell->side_at = at;
+    writer->counts.n_spilled++;
+    writer->counts.n_bytes_spilled += cell->n_bytes;
+    return true;
+}
+
+bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *except)
+{
+    uint64_t begin = writer->room.live;
+    uint64_t wanted = ZLGI_MAX(n_bytes, writer->room.budget / SPILLED_PART);
+    bool any = false;
+    while (writer->side.fd >= 0 && begin - ZLGI_MIN(begin, writer->room.live) < wanted) {
+        zlgi_held *held = choose(writer, except);
+        bool some = false;
+        for (uint64_t i = 0; held && held->cells && i < held->n_cells; i++)
+            if (may_spill(&held->cells[i]))
+                some = spill(writer, &held->cells[i]) || some;
+        if (!some)
+            break;
+        any = true;
+        zlgi_held_settle(writer, held);
+    }
+    return any;
+}
+
+/* ------------------------------------------------------------------ and back */
+
+zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, zlg_error *err)
+{
+    if (!zlgi_room_has(writer, cell->n_bytes))
+        zlgi_side_spill(writer, cell->n_bytes, cell->held);
+    uint8_t *data = zlgi_room_take(writer, cell->n_bytes);
+    if (!data)
+        return zlgi_no_memory(err, cell->n_bytes);
+    pthread_mutex_unlock(&writer->lock);
+    zlg_status status =
+        zlgi_file_read_at(writer->side.fd, data, cell->n_bytes, cell->side_at, err);
+    pthread_mutex_lock(&writer->lock);
+    if (status != ZLG_OK) {
+        zlgi_room_give(writer, data, cell->n_bytes);
+        return status;
+    }
+    cell->data = data;
+    cell->held->n_bytes += cell->n_bytes;
+    zlgi_side_forget(writer, cell);
+    writer->counts.n_unspilled++;
+    return ZLG_OK;
+}

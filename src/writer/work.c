@@ -1,0 +1,113 @@
+/*
+ * work.c: the threads of a writer, and what they do next: store what is ready, encode what is
+ * full, and make room when somebody waits for it and nothing else will.
+ */
+#include "writer/writer.h"
+
+bool zlgi_work_is_idle(const zlg_writer *writer)
+{
+    return writer->n_running == 0 && !writer->first_ready && !writer->first_cell;
+}
+
+static zlgi_held *take_ready(zlg_writer *writer)
+{
+    zlgi_held *held = writer->first_ready;
+    if (held)
+        writer->first_ready = held->next_ready;
+    return held;
+}
+
+/* The first that nobody has in hand. */
+static zlgi_cell *take_cell(zlg_writer *writer)
+{
+    zlgi_cell *before = NULL;
+    for (zlgi_cell *cell = writer->first_cell; cell; before = cell, cell = cell->next) {
+        if (cell->is_busy)
+            continue;
+        *(before ? &before->next : &writer->first_cell) = cell->next;
+        if (!cell->next)
+            writer->last_cell = before;
+        return cell;
+    }
+    return NULL;
+}
+
+static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
+{
+    zlgi_fed *fed = held->fed;
+    zlg_error err;
+    held->state = ZLGI_HELD_OPEN;
+    if (held->n_busy > 0 || (held->n_done < held->n_inside && !held->is_wanted))
+        return; /* more of it came */
+    held->state = ZLGI_HELD_STORING;
+    if (zlgi_held_put(writer, held, scratch, &err) == ZLG_OK)
+        zlgi_held_stored(writer, held);
+    else
+        zlgi_held_fail(writer, held, &err);
+    if (fed->growth.axis >= 0)
+        zlgi_grow_publish(writer, fed);
+}
+
+/* False: there is nothing to do. */
+static bool do_next(zlg_writer *writer, zlgi_scratch *scratch)
+{
+    zlgi_held *held = take_ready(writer);
+    zlgi_cell *cell = held ? NULL : take_cell(writer);
+    zlgi_room *room = &writer->room;
+    bool is_idle = !held && !cell && writer->n_running == 0;
+    bool spills = is_idle && room->n_waiting > 0 && !room->is_stuck;
+    writer->n_running++;
+    if (held)
+        store(writer, held, scratch);
+    else if (cell)
+        zlgi_cell_work(writer, cell, scratch);
+    else if (spills)
+        room->is_stuck = !zlgi_side_spill(writer, room->wanted, NULL);
+    writer->n_running--;
+    if (held || cell || spills)
+        zlgi_writer_changed(writer);
+    return held || cell || spills;
+}
+
+static void *run(void *user)
+{
+    zlg_writer *writer = user;
+    zlgi_scratch *scratch = zlgi_scratch_new(&writer->ctx->alloc, &writer->ctx->limits);
+    pthread_mutex_lock(&writer->lock);
+    while (scratch && (!writer->is_stopping || !zlgi_work_is_idle(writer)))
+        if (!do_next(writer, scratch)) {
+            if (writer->is_stopping)
+                break;
+            pthread_cond_wait(&writer->work, &writer->lock);
+        }
+    pthread_mutex_unlock(&writer->lock);
+    if (scratch)
+        zlgi_scratch_free(scratch);
+    return NULL;
+}
+
+zlg_status zlgi_work_start(zlg_writer *writer, zlg_error *err)
+{
+    while (writer->n_started < writer->n_threads) {
+        if (zlgi_thread_start(&writer->threads[writer->n_started], run, writer))
+            writer->n_started++;
+        else if (writer->n_started == 0)
+            return zlgi_fail(err, ZLG_NO_MEMORY, "no thread could be started");
+        else
+            break;
+    }
+    return ZLG_OK;
+}
+
+void zlgi_work_stop(zlg_writer *writer)
+{
+    int n = writer->n_started;
+    writer->is_stopping = true;
+    pthread_cond_broadcast(&writer->work);
+    pthread_mutex_unlock(&writer->lock);
+    for (int i = 0; i < n; i++)
+        pthread_join(writer->threads[i], NULL);
+    pthread_mutex_lock(&writer->lock);
+    writer->n_started = 0;
+    writer->is_stopping = false;
+}

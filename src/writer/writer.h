@@ -1,0 +1,336 @@
+/*
+ * writer: the asynchronous writer of zellige_writer.h. Knows arrays, the engine and stores;
+ * nothing of the library knows it. docs/design/writer.md has the picture.
+ *
+ * One lock, that of the writer, is for all that follows. Functions here are called with it
+ * held unless they say otherwise; where elements or the store are touched it is given up
+ * for so long, and what is touched is marked busy.
+ */
+#ifndef ZLGI_WRITER_H
+#define ZLGI_WRITER_H
+
+#include "core/core.h"
+#include "writer/pyramid.h"
+#include "zellige_writer.h"
+
+typedef struct zlgi_fed zlgi_fed;       /* an array that is written */
+typedef struct zlgi_held zlgi_held;     /* an object of it that was touched */
+typedef struct zlgi_cell zlgi_cell;     /* an innermost chunk of that */
+typedef struct zlgi_ticket zlgi_ticket; /* a submit */
+
+/* ------------------------------------------------------------------ given (given.c)
+ * Which part of a cell was given. `shape` is that of the cell. Needs no lock. */
+typedef enum zlgi_given_kind {
+    ZLGI_GIVEN_NOTHING = 0,
+    ZLGI_GIVEN_BOX, /* data: start, then count, of each axis */
+    ZLGI_GIVEN_BITS /* data: one bit for each element, in C order */
+} zlgi_given_kind;
+typedef struct zlgi_given {
+    zlgi_given_kind kind;
+    uint64_t n; /* elements */
+    void *data;
+    size_t n_bytes;
+} zlgi_given;
+typedef struct zlgi_box {
+    int rank;
+    const int64_t *start, *count;
+} zlgi_box;
+uint64_t zlgi_box_elements(const zlgi_box *box);
+zlg_status zlgi_given_add(zlgi_given *given, const zlgi_alloc *alloc, const int64_t *shape,
+                          const zlgi_box *box, zlg_error *err);
+void zlgi_given_reset(zlgi_given *given, const zlgi_alloc *alloc);
+/* Puts a value where nothing was given. */
+void zlgi_given_fill_rest(const zlgi_given *given, int rank, const int64_t *shape,
+                          uint8_t *elements, const uint8_t *value, size_t item);
+/* Calls each for boxes that hold what was given, once. */
+typedef zlg_status (*zlgi_box_fn)(void *user, const zlgi_box *box, zlg_error *err);
+zlg_status zlgi_given_boxes(const zlgi_given *given, int rank, const int64_t *shape,
+                            zlgi_box_fn each, void *user, zlg_error *err);
+
+/* ------------------------------------------------------------------ room (room.c)
+ * The budget. Blocks are given back to a list from which they are taken again: fresh pages
+ * cost as much as copying into them. */
+typedef struct zlgi_room {
+    uint64_t budget, base; /* base: what the threads need to work */
+    uint64_t live, peak;   /* base included */
+    uint64_t kept;         /* of blocks that wait to be taken again: not live */
+    void *blocks;
+    int n_waiting; /* for room */
+    uint64_t wanted;
+    bool is_stuck; /* nothing that is held can be let go */
+} zlgi_room;
+bool zlgi_room_has(const zlg_writer *writer, uint64_t n_bytes);
+void zlgi_room_charge(zlg_writer *writer, uint64_t n_bytes);
+void zlgi_room_release(zlg_writer *writer, uint64_t n_bytes);
+/* Charged, also beyond the budget; NULL when memory is short. */
+void *zlgi_room_take(zlg_writer *writer, size_t n_bytes);
+void zlgi_room_give(zlg_writer *writer, void *block, size_t n_bytes);
+void zlgi_room_reset(zlg_writer *writer);
+
+/* ------------------------------------------------------------------ cells (cell.c) */
+typedef enum zlgi_cell_state {
+    ZLGI_CELL_EMPTY = 0,
+    ZLGI_CELL_FILLING, /* elements, some of them given */
+    ZLGI_CELL_FULL,    /* all of those that lie inside the array */
+    ZLGI_CELL_ENCODED,
+    ZLGI_CELL_STORED /* by this writer; not here any more */
+} zlgi_cell_state;
+
+/* Elements that are borrowed, of which a piece goes to a cell. */
+typedef struct zlgi_loan {
+    zlgi_ticket *ticket;
+    struct zlgi_lender *lender;
+    struct zlgi_loan *next;
+    const uint8_t *data;
+    bool swapped;
+    int rank;
+    int64_t numbers[]; /* start and count in the cell, and strides in bytes: 3 x rank */
+} zlgi_loan;
+
+static inline size_t zlgi_loan_bytes(int rank)
+{
+    return offsetof(zlgi_loan, numbers) + 3 * (size_t)rank * sizeof(int64_t);
+}
+
+/* A part of a submit whose memory is borrowed. */
+typedef struct zlgi_lender {
+    size_t n_loans; /* not yet copied, and 1 while submit lasts */
+    void (*release)(void *user);
+    void *user;
+} zlgi_lender;
+
+struct zlgi_cell {
+    zlgi_held *held;
+    zlgi_cell *next; /* in the queue */
+    zlgi_cell_state state;
+    bool is_queued, is_busy;
+    bool is_spilled; /* its bytes lie in the side file */
+    bool is_absent;  /* encoded: it need not be stored */
+    bool is_clean;   /* filling: what was given is stored */
+    uint8_t *data;   /* elements in C order, native byte order; or encoded */
+    size_t n_bytes;
+    size_t n_reserved; /* charged without a block: borrowed elements are encoded from there */
+    uint64_t side_at;
+    zlgi_given given;
+    zlgi_loan *first_loan, *last_loan;
+};
+
+/* Shape and place of a cell in its array, and how much of it lies inside. */
+typedef struct zlgi_cell_box {
+    int64_t start[ZLG_MAX_RANK], shape[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
+    uint64_t n_inside; /* elements */
+    size_t n_bytes;    /* of all of it */
+} zlgi_cell_box;
+void zlgi_cell_locate(const zlgi_cell *cell, zlgi_cell_box *out);
+/* Lets the memory of a cell go, wherever it is; not what was given. */
+void zlgi_cell_drop(zlg_writer *writer, zlgi_cell *cell);
+/* Into the queue of cells that have loans or are full. */
+void zlgi_cell_queue(zlg_writer *writer, zlgi_cell *cell);
+/* In somebody's hands, or not any more; then its object may be ready. */
+void zlgi_cell_busy(zlgi_cell *cell, bool is_busy);
+/* Makes a cell ready to be given a piece; there is room for n_bytes of the box. covered: the
+ * piece is all that lies inside. lent: it is encoded from where it lies, so that no block
+ * is needed. The lock may be given up meanwhile: the cell is busy then. */
+zlg_status zlgi_cell_prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
+                             bool covered, bool lent, zlg_error *err);
+/* Copies a piece into a cell that is busy. Without the lock. */
+void zlgi_cell_copy(const zlgi_cell *cell, const zlgi_cell_box *box, const zlgi_box *piece,
+                    const uint8_t *data, const int64_t *strides, bool swapped);
+/* Notes a piece that was copied: is all of it given? */
+zlg_status zlgi_cell_note(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
+                          const zlgi_box *piece, zlg_error *err);
+/* Nothing was given to it. */
+void zlgi_cell_forget(zlg_writer *writer, zlgi_cell *cell);
+/* What a thread of the writer does with a cell from the queue. */
+void zlgi_cell_work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratch);
+/* Elements of a cell, whatever its state, as a block of the room. Without the lock. */
+typedef struct zlgi_encoded {
+    const uint8_t *data; /* NULL: it need not be stored */
+    size_t n_bytes;
+    bool is_same; /* it is the elements themselves, no block */
+} zlgi_encoded;
+typedef struct zlgi_elements {
+    const uint8_t *data;
+    const int64_t *strides; /* bytes; NULL: C order */
+    bool swapped;
+} zlgi_elements;
+zlg_status zlgi_cell_encode(zlg_writer *writer, const zlgi_fed *fed,
+                            const zlgi_cell_box *box, const zlgi_elements *elements,
+                            zlgi_scratch *scratch, zlgi_encoded *out, zlg_error *err);
+
+/* ------------------------------------------------------------------ objects (held.c) */
+typedef enum zlgi_held_state {
+    ZLGI_HELD_OPEN = 0,
+    ZLGI_HELD_READY, /* in the queue of those to be stored */
+    ZLGI_HELD_STORING,
+    ZLGI_HELD_FAILED,
+    ZLGI_HELD_DONE /* stored by us: the record says so, and holds nothing else */
+} zlgi_held_state;
+struct zlgi_held {
+    zlgi_fed *fed;
+    zlgi_held *same_hash, *next_ready;
+    zlgi_held_state state;
+    bool is_mine;    /* stored by us */
+    bool is_counted; /* among the stored objects of its slab */
+    bool is_wanted; /* by a flush: also when a part is missing */
+    uint64_t n_cells, n_inside; /* those that lie inside the array */
+    uint64_t n_done;            /* encoded or stored */
+    uint64_t n_busy;            /* queued, or in somebody's hands */
+    uint64_t n_dirty;           /* of which something is not stored */
+    uint64_t n_bytes;           /* in memory */
+    uint64_t n_bytes_given;     /* and not stored */
+    int64_t cell_grid[ZLG_MAX_RANK];
+    zlgi_ticket **tickets;
+    size_t n_tickets, n_tickets_room;
+    zlgi_cell *cells; /* NULL: done */
+    int64_t coordinates[];
+};
+/* NULL: not touched. */
+zlgi_held *zlgi_held_find(zlgi_fed *fed, const int64_t *coordinates);
+zlg_status zlgi_held_get(zlg_writer *writer, zlgi_fed *fed, const int64_t *coordinates,
+                         zlgi_held **out, zlg_error *err);
+/* Into the queue, when it is time. After every change of n_busy, n_done or is_wanted. */
+void zlgi_held_settle(zlg_writer *writer, zlgi_held *held);
+void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error);
+/* Stored: cells, tickets and counts. May free it. */
+void zlgi_held_stored(zlg_writer *writer, zlgi_held *held);
+void zlgi_held_free(zlg_writer *writer, zlgi_held *held);
+/* put.c: stores what is held; the lock is given up meanwhile. */
+zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
+                         zlg_error *err);
+
+/* ------------------------------------------------------------------ tickets (ticket.c) */
+struct zlgi_ticket {
+    zlg_ticket number;
+    zlgi_ticket *same_hash;
+    size_t n_loans;  /* pieces not yet taken */
+    size_t n_held;   /* objects not yet stored */
+    size_t n_failed; /* of these */
+    bool is_open;    /* submit has not returned */
+};
+zlg_status zlgi_ticket_new(zlg_writer *writer, zlgi_ticket **out, zlg_error *err);
+zlgi_ticket *zlgi_ticket_find(const zlg_writer *writer, zlg_ticket number);
+/* Frees it when nothing is left of it to wait for. */
+void zlgi_ticket_settle(zlg_writer *writer, zlgi_ticket *ticket);
+zlg_status zlgi_held_note_ticket(zlg_writer *writer, zlgi_held *held, zlgi_ticket *ticket,
+                                 zlg_error *err);
+/* The end of a loan; its lender's release is called with the lock given up. */
+void zlgi_loan_end(zlg_writer *writer, zlgi_loan *loan);
+void zlgi_lender_end(zlg_writer *writer, zlgi_lender *lender);
+
+/* ------------------------------------------------------------------ side file (side.c) */
+typedef struct zlgi_side {
+    int fd; /* -1: not open */
+    uint64_t end;
+    uint64_t n_cells; /* that lie in it */
+} zlgi_side;
+/* Makes the file, once, in a directory. */
+zlg_status zlgi_side_open(zlg_writer *writer, const char *directory, zlg_error *err);
+/* Lets about so many bytes go to the side file, but none of `except` (or NULL). False when
+ * nothing could be. */
+bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *except);
+/* Back into memory, for which room is made. The cell is busy. */
+zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, zlg_error *err);
+void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell);
+void zlgi_side_close(zlg_writer *writer);
+
+/* ------------------------------------------------------------------ growth (grow.c)
+ * A slab is the objects that lie side by side at one place of the growing axis. */
+typedef struct zlgi_growth {
+    int axis;          /* -1: it does not grow */
+    int64_t first;     /* length when it was added */
+    int64_t published; /* in the document */
+    int64_t next;      /* row */
+    int64_t flushed;   /* rows that a flush has stored */
+    int64_t slab;      /* the first that is not stored whole */
+    uint64_t n_others; /* objects in a slab */
+    zlgi_buf stored;   /* uint64_t: how many of them are stored, from `slab` */
+    bool is_publishing, has_failed;
+} zlgi_growth;
+zlg_status zlgi_grow_start(zlgi_fed *fed, int axis, zlg_error *err);
+/* An object was stored with nothing missing, for the first time. */
+void zlgi_grow_note(zlgi_held *held);
+/* Makes the rows known that are stored: the lock is given up. */
+void zlgi_grow_publish(zlg_writer *writer, zlgi_fed *fed);
+
+/* ------------------------------------------------------------------ the writer */
+struct zlgi_fed {
+    zlg_array *array; /* its own handle. When it grows, of a length that never ends */
+    zlg_array *plain; /* as it was added */
+    int number;
+    size_t item;
+    uint64_t n_bytes_cell, n_bytes_object; /* decoded, of the largest */
+    zlgi_arena arena;
+    const zlgi_swap *swap; /* to the other byte order; NULL: there is none */
+    zlg_call call;         /* of what the engine is asked for; settled */
+    bool has_claim;
+    int64_t claim_start[ZLG_MAX_RANK], claim_count[ZLG_MAX_RANK];
+    zlgi_growth growth;
+    zlgi_coarser *coarser; /* arrays that get its reduction */
+    zlgi_held **table; /* by coordinates */
+    size_t n_table, n_held;
+    size_t n_failed;
+    bool has_error; /* until nothing is failed */
+    zlg_error error;
+};
+
+typedef enum zlgi_writer_state {
+    ZLGI_WRITER_OPEN = 0,
+    ZLGI_WRITER_CLOSING, /* takes no more */
+    ZLGI_WRITER_CLOSED,  /* all is stored */
+    ZLGI_WRITER_ABORTED
+} zlgi_writer_state;
+
+enum { ZLGI_TICKET_BUCKETS = 1024, ZLGI_MAX_WRITERS = 256 };
+
+struct zlg_writer {
+    zlg_ctx *ctx;
+    zlg_writer_options options;
+    zlgi_fork_mark mark;
+    bool is_forked;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* for callers */
+    pthread_cond_t work;    /* for threads */
+    zlgi_writer_state state;
+    zlgi_fed **fed;
+    int n_fed;
+    zlgi_room room;
+    zlgi_side side;
+    zlgi_scratch *scratch; /* of the submit at hand */
+    bool is_submitting;
+    zlg_ticket last_ticket;
+    zlgi_ticket *tickets[ZLGI_TICKET_BUCKETS];
+    /* Work. */
+    pthread_t threads[ZLGI_MAX_WRITERS];
+    int n_threads, n_started;
+    bool is_stopping;
+    int n_running;
+    uint64_t n_wanted; /* objects that a flush waits for */
+    zlgi_held *first_ready, *last_ready;
+    zlgi_cell *first_cell, *last_cell;
+    zlg_writer_counts counts;
+};
+
+/* Locks, in the process that opened it: USAGE, with no lock held, in another. */
+zlg_status zlgi_writer_enter(zlg_writer *writer, zlg_error *err);
+void zlgi_writer_leave(zlg_writer *writer);
+/* Waits for a change, or a while; CANCELLED when patience is at its end. */
+zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err);
+void zlgi_writer_changed(zlg_writer *writer);
+/* "array a: the message" as the error of an array. */
+zlg_status zlgi_fed_error(const zlgi_fed *fed, zlg_error *err);
+void zlgi_fed_fail(zlgi_fed *fed, const zlg_error *error);
+
+/* submit.c: submits come one after the other; parts that are borrowed are released also when
+ * it fails. */
+zlg_status zlgi_turn_of_submits(zlg_writer *writer, zlgi_patience *patience, zlg_error *err);
+void zlgi_end_of_submit(zlg_writer *writer);
+zlg_status zlgi_submit(zlg_writer *writer, const zlg_submit *parts, size_t n,
+                       zlgi_patience *patience, zlg_ticket *out, zlg_error *err);
+
+/* work.c */
+zlg_status zlgi_work_start(zlg_writer *writer, zlg_error *err); /* threads, once */
+void zlgi_work_stop(zlg_writer *writer);                        /* and joins them */
+bool zlgi_work_is_idle(const zlg_writer *writer);
+
+#endif
