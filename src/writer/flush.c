@@ -130,6 +130,12 @@ static zlg_status drain(zlg_writer *writer, zlgi_patience *patience, zlg_error *
     return first_error(writer, err);
 }
 
+/* What is kept of objects that are stored, for more of them, too. */
+static void discard(zlg_writer *writer, zlgi_held *held)
+{
+    zlgi_held_free(writer, held);
+}
+
 static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
 {
     if (writer->state == ZLGI_WRITER_CLOSED)
@@ -139,8 +145,10 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
         writer->state = ZLGI_WRITER_CLOSING;
     zlg_status status = flush(writer, patience, err);
     zlgi_work_stop(writer);
-    if (status == ZLG_OK)
+    if (status == ZLG_OK) {
         writer->state = ZLGI_WRITER_CLOSED;
+        each_held(writer, discard);
+    }
     zlgi_end_of_submit(writer);
     return status;
 }
@@ -176,11 +184,6 @@ zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_call *call, zlg_error 
 zlg_status zlg_writer_close(zlg_writer *writer, const zlg_call *call, zlg_error *err)
 {
     return call_waiting(writer, close_writer, call, err);
-}
-
-static void discard(zlg_writer *writer, zlgi_held *held)
-{
-    zlgi_held_free(writer, held);
 }
 
 void zlg_writer_abort(zlg_writer *writer)

@@ -286,13 +286,15 @@ static zlg_status place(submitting *s, const piece *p)
 
 /* ------------------------------------------------------------------ checking */
 
-static zlg_status check_box(const zlgi_fed *fed, const zlg_submit *part, zlg_error *err)
+/* rows: what an array that grows has of them. */
+static zlg_status check_box(const zlgi_fed *fed, const zlg_submit *part, int64_t rows,
+                            zlg_error *err)
 {
     for (int i = 0; i < fed->array->meta.rank; i++) {
         int64_t start = part->start[i], count = part->count[i], end;
         int64_t low = 0, high = fed->array->source.grid.axis[i].length;
         if (i == fed->growth.axis)
-            high = fed->growth.next;
+            high = rows;
         if (fed->has_claim) {
             low = fed->claim_start[i];
             high = ZLGI_MIN(high, low + fed->claim_count[i]);
@@ -306,10 +308,10 @@ static zlg_status check_box(const zlgi_fed *fed, const zlg_submit *part, zlg_err
     return ZLG_OK;
 }
 
-static zlg_status check_part(const zlgi_fed *fed, const zlg_submit *part, region *out,
-                             zlg_error *err)
+static zlg_status check_part(zlgi_fed *fed, const zlg_submit *part, int64_t rows,
+                             region *out, zlg_error *err)
 {
-    *out = (region){.fed = (zlgi_fed *)(uintptr_t)fed,
+    *out = (region){.fed = fed,
                     .rank = fed->array->meta.rank,
                     .start = part->start,
                     .count = part->count,
@@ -317,13 +319,57 @@ static zlg_status check_part(const zlgi_fed *fed, const zlg_submit *part, region
                     .swapped = part->source.swapped != 0};
     if (fed->has_error)
         return zlgi_fed_error(fed, err);
-    ZLGI_TRY(check_box(fed, part, err));
+    ZLGI_TRY(check_box(fed, part, rows, err));
     if (part->source.offsets)
         return zlgi_fail(err, ZLG_USAGE, "elements of fixed size go without offsets");
     int64_t stride = (int64_t)fed->item;
     for (int i = out->rank - 1; i >= 0; i--) {
         out->strides[i] = part->source.strides ? part->source.strides[i] : stride;
         stride *= part->count[i];
+    }
+    return ZLG_OK;
+}
+
+/* A box of a coarser array, which may be its next rows. */
+typedef struct coarser_box {
+    int64_t start[ZLG_MAX_RANK], count[ZLG_MAX_RANK];
+    int64_t rows;
+    zlg_submit part;
+} coarser_box;
+
+static zlg_status make_coarser(const zlg_writer *writer, const zlgi_fed *fed,
+                               const zlgi_coarser *coarser, const zlg_submit *part,
+                               coarser_box *out, zlg_error *err)
+{
+    zlgi_fed *to = writer->fed[coarser->number];
+    int axis = fed->growth.axis;
+    ZLGI_TRY(zlgi_coarser_box(coarser, fed->array->meta.shape, part->start, part->count,
+                              out->start, out->count, err));
+    if (axis >= 0)
+        ZLGI_TRY(zlgi_grow_start(to, axis, err));
+    out->rows = to->growth.next;
+    if (axis >= 0 && out->start[axis] == out->rows)
+        out->rows += out->count[axis];
+    out->part = (zlg_submit){.array = coarser->number,
+                             .start = out->start,
+                             .count = out->count,
+                             .source = {.swapped = part->source.swapped}};
+    return ZLG_OK;
+}
+
+/* What the coarser arrays would be given. */
+static zlg_status check_coarser(zlg_writer *writer, const zlgi_fed *fed,
+                                const zlg_submit *part, zlg_error *err)
+{
+    for (const zlgi_coarser *c = fed->coarser; c; c = c->next) {
+        coarser_box box;
+        region unused;
+        zlgi_fed *to = writer->fed[c->number];
+        ZLGI_TRY(make_coarser(writer, fed, c, part, &box, err));
+        zlg_status status = check_part(to, &box.part, box.rows, &unused, err);
+        if (status != ZLG_OK)
+            return to->has_error ? status : zlgi_array_within(to->array, status, err);
+        ZLGI_TRY(check_coarser(writer, to, &box.part, err));
     }
     return ZLG_OK;
 }
@@ -338,12 +384,55 @@ static zlg_status check(zlg_writer *writer, const zlg_submit *parts, size_t n,
     for (size_t i = 0; i < n; i++) {
         if (parts[i].array < 0 || parts[i].array >= writer->n_fed)
             return zlgi_fail(err, ZLG_USAGE, "array %d was not added", parts[i].array);
-        const zlgi_fed *fed = writer->fed[parts[i].array];
-        zlg_status status = check_part(fed, &parts[i], &regions[i], err);
+        zlgi_fed *fed = writer->fed[parts[i].array];
+        zlg_status status =
+            check_part(fed, &parts[i], fed->growth.next, &regions[i], err);
+        if (status == ZLG_OK)
+            status = check_coarser(writer, fed, &parts[i], err);
         if (status != ZLG_OK)
             return fed->has_error ? status
                                   : zlgi_array_within(fed->array, status, err);
     }
+    return ZLG_OK;
+}
+
+/* ------------------------------------------------------------------ coarser arrays */
+
+static zlg_status give_coarser(submitting *s, zlgi_fed *fed, const zlg_submit *part);
+
+/* A reduction, which is then given on in its turn. */
+static zlg_status give_one(submitting *s, zlgi_fed *fed, const zlgi_coarser *coarser,
+                           const zlg_submit *part)
+{
+    zlg_writer *writer = s->writer;
+    zlgi_fed *to = writer->fed[coarser->number];
+    coarser_box box;
+    region r;
+    ZLGI_TRY(make_coarser(writer, fed, coarser, part, &box, s->err));
+    const zlgi_box elements = {.rank = coarser->rank, .count = box.count};
+    size_t n_bytes = (size_t)zlgi_box_elements(&elements) * to->item;
+    void *block = zlgi_room_take(writer, n_bytes);
+    if (!block)
+        return zlgi_no_memory(s->err, n_bytes);
+    pthread_mutex_unlock(&writer->lock);
+    zlgi_coarser_reduce(coarser, to->array->meta.dtype, part->count, &part->source, block);
+    pthread_mutex_lock(&writer->lock);
+    box.part.source.data = block;
+    zlg_status status = check_part(to, &box.part, box.rows, &r, s->err);
+    if (status == ZLG_OK) {
+        to->growth.next = box.rows;
+        status = cut(s, &r, place);
+    }
+    if (status == ZLG_OK)
+        status = give_coarser(s, to, &box.part);
+    zlgi_room_give(writer, block, n_bytes);
+    return status;
+}
+
+static zlg_status give_coarser(submitting *s, zlgi_fed *fed, const zlg_submit *part)
+{
+    for (const zlgi_coarser *c = fed->coarser; c; c = c->next)
+        ZLGI_TRY(give_one(s, fed, c, part));
     return ZLG_OK;
 }
 
@@ -391,7 +480,9 @@ static zlg_status take_all(submitting *s, const zlg_submit *parts, size_t n,
     if (any_loan && !s->ticket)
         ZLGI_TRY(zlgi_ticket_new(writer, &s->ticket, s->err));
     for (size_t i = 0; i < n; i++) {
-        zlg_status status = cut(s, &regions[i], place);
+        zlg_status status = give_coarser(s, regions[i].fed, &parts[i]);
+        if (status == ZLG_OK)
+            status = cut(s, &regions[i], place);
         if (status != ZLG_OK)
             return regions[i].fed->has_error
                        ? status
