@@ -3,9 +3,9 @@
  * and memory, no arrays.
  *
  * mean      Integers, bools and times: the exact sum, divided, rounded to the nearest
- *           with halves to even. Floats: summed in double, in C order, and rounded once; a NaN in
- *           the window is one in the result. Complex: by parts. NaT is to times what NaN is
- *           to floats.
+ *           with halves to even. Floats: summed in double, in C order, and rounded once; a
+ *           NaN in the window is one in the result. Complex: by parts. NaT is to times what
+ *           NaN is to floats.
  * min, max  Of numbers in an order, so not of complex ones; NaN and NaT win.
  * decimate  The first element of the window, whatever it is.
  */
