@@ -48,7 +48,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_info, cli_tree, cli_ls, cli_attrs, cli_cat, cli_explain,
     cli_plot, cli_bench, cli_create, cli_write, cli_fill, cli_resize, cli_mv, cli_rm,
-    cli_consolidate, cli_sweep, cli_version;
+    cli_consolidate, cli_sweep, cli_watch, cli_version;
 
 /* The options of several commands that write. */
 #define CLI_OPTION_PROMISE                                                                 \
@@ -135,6 +135,8 @@ zlg_status cli_open_store(const cli_settings *settings, zlg_ctx *ctx, const char
 /* "/a/b/" is meant as "a/b"; anything else odd is for the library to refuse. Free it. */
 zlg_status cli_node_path(const char *argument, char **out, zlg_error *err);
 bool cli_is_varlen(zlg_dtype dtype);
+/* An axis by its number, from the end when it is negative, or its name; -1: there is none. */
+int cli_find_axis(const zlg_array *array, const char *text);
 /* "folder" or "folder/path" */
 void cli_node_print(FILE *out, const cli_node *node);
 

@@ -50,25 +50,6 @@ static zlg_status write_region(writing *w, const cli_selection *selection, zlg_e
 
 /* ------------------------------------------------------------------ onto the end */
 
-/* A number, from the end when it is negative, or the name of a dimension. */
-static zlg_status find_axis(const zlg_array *array, const char *text, int *out,
-                            zlg_error *err)
-{
-    char *end;
-    int rank = zlg_array_rank(array);
-    for (*out = 0; *out < rank; ++*out) {
-        const char *name = zlg_array_dimension_name(array, *out);
-        if (name && strcmp(name, text) == 0)
-            return ZLG_OK;
-    }
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || number < -rank || number >= rank)
-        return cli_fail(err, ZLG_USAGE,
-                        "--append takes an axis, by number or name, not \"%s\"", text);
-    *out = (int)(number < 0 ? number + rank : number);
-    return ZLG_OK;
-}
-
 /* The shape of what is appended: that of the array with another length on one axis. */
 static zlg_status appended_shape(const writing *w, int axis, int64_t shape[ZLG_MAX_RANK],
                                  zlg_error *err)
@@ -95,12 +76,16 @@ static zlg_status appended_shape(const writing *w, int axis, int64_t shape[ZLG_M
 
 static zlg_status append(writing *w, int64_t out_shape[ZLG_MAX_RANK], zlg_error *err)
 {
-    int axis, rank = zlg_array_rank(w->array);
+    int axis = cli_find_axis(w->array, w->settings->append);
+    int rank = zlg_array_rank(w->array);
     int64_t shape[ZLG_MAX_RANK];
     ptrdiff_t strides[ZLG_MAX_RANK];
     zlg_array *grown = NULL;
     const cli_source *s = &w->source;
-    CLI_TRY(find_axis(w->array, w->settings->append, &axis, err));
+    if (axis < 0)
+        return cli_fail(err, ZLG_USAGE,
+                        "--append takes an axis, by number or name, not \"%s\"",
+                        w->settings->append);
     CLI_TRY(appended_shape(w, axis, shape, err));
     CLI_TRY(cli_source_fit(s, rank, shape, strides, err));
     for (int i = 0; i < rank; i++)

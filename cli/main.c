@@ -9,9 +9,9 @@
 #include "os.h"
 
 static const cli_command *const commands[] = {
-    &cli_info,    &cli_tree,  &cli_ls,          &cli_attrs, &cli_cat,     &cli_plot,
-    &cli_explain, &cli_bench, &cli_create,      &cli_write, &cli_fill,    &cli_resize,
-    &cli_mv,      &cli_rm,    &cli_consolidate, &cli_sweep, &cli_version,
+    &cli_info,    &cli_tree,  &cli_ls,          &cli_attrs, &cli_cat,   &cli_plot,
+    &cli_explain, &cli_bench, &cli_create,      &cli_write, &cli_fill,  &cli_resize,
+    &cli_mv,      &cli_rm,    &cli_consolidate, &cli_sweep, &cli_watch, &cli_version,
 };
 
 static void print_help(void)

@@ -142,6 +142,21 @@ bool cli_is_varlen(zlg_dtype dtype)
            dtype.type == ZLG_VLEN_ARRAY;
 }
 
+int cli_find_axis(const zlg_array *array, const char *text)
+{
+    char *end;
+    int rank = zlg_array_rank(array);
+    for (int axis = 0; axis < rank; axis++) {
+        const char *name = zlg_array_dimension_name(array, axis);
+        if (name && strcmp(name, text) == 0)
+            return axis;
+    }
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || number < -rank || number >= rank)
+        return -1;
+    return (int)(number < 0 ? number + rank : number);
+}
+
 void cli_node_print(FILE *out, const cli_node *node)
 {
     size_t n = strlen(node->folder);

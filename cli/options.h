@@ -32,10 +32,11 @@ typedef struct cli_settings {
     int python_tokens;
     int keep_empty;
     int group, exist_ok, overwrite;
-    int64_t depth, limit, rounds, threads, zarr_format, format;
+    int objects, once;
+    int64_t depth, limit, rounds, threads, zarr_format, format, until;
     int64_t width;
     const char *output, *range;
-    const char *region, *value, *append, *promise;
+    const char *region, *value, *append, *promise, *axis, *interval;
     const char *shape, *dtype, *chunks, *shards, *index, *fill, *codecs, *order, *separator,
         *dims, *attrs, *like;
     cli_list set, remove;

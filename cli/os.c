@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,21 @@ int64_t cli_now_ns(void)
 bool cli_is_terminal(FILE *file)
 {
     return isatty(fileno(file)) == 1;
+}
+
+size_t cli_terminal_lines(FILE *file)
+{
+    struct winsize size;
+    enum { USUAL = 24, LEAST = 3 };
+    if (ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_row == 0)
+        return USUAL;
+    return size.ws_row < LEAST ? LEAST : size.ws_row;
+}
+
+void cli_sleep_ms(int64_t ms)
+{
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
 }
 
 /* ------------------------------------------------------------------ Ctrl-C */

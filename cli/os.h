@@ -14,6 +14,9 @@ void cli_os_start(void);
 
 int64_t cli_now_ns(void);
 bool cli_is_terminal(FILE *file);
+size_t cli_terminal_lines(FILE *file); /* at least 3 */
+/* Less when Ctrl-C comes. */
+void cli_sleep_ms(int64_t ms);
 
 /* From now on Ctrl-C sets a flag, once; a second one ends the program. */
 const int *cli_catch_interrupt(void);
