@@ -135,7 +135,7 @@ zlg_status cli_open_store(const cli_settings *settings, zlg_ctx *ctx, const char
 /* "/a/b/" is meant as "a/b"; anything else odd is for the library to refuse. Free it. */
 zlg_status cli_node_path(const char *argument, char **out, zlg_error *err);
 bool cli_is_varlen(zlg_dtype dtype);
-/* An axis by its number, from the end when it is negative, or its name; -1: there is none. */
+/* An axis by its number, from the end when it is negative, or its name; -1: none. */
 int cli_find_axis(const zlg_array *array, const char *text);
 /* "folder" or "folder/path" */
 void cli_node_print(FILE *out, const cli_node *node);

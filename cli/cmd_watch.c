@@ -1,6 +1,6 @@
 /*
- * cmd_watch.c: how far arrays are that somebody else writes. On a terminal one line for each,
- * drawn anew at every look; else one line for each change.
+ * cmd_watch.c: how far arrays are that somebody else writes. On a terminal one line for
+ * each, drawn anew at every look; else one line for each change.
  */
 #include <inttypes.h>
 #include <stdlib.h>

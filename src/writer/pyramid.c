@@ -1,8 +1,8 @@
 /*
  * Arrays that are given the reduction of what another is given: zlg_writer_add_coarser.
  *
- * Each array has a list of coarser ones; each is in one list at most, and no list leads back
- * to its own array. So what one submit gives is a tree, with that array at its root.
+ * Each array has a list of coarser ones; each is in one list at most, and no list leads
+ * back to its own array. So what one submit gives is a tree, with that array at its root.
  */
 #include "writer/pyramid.h"
 

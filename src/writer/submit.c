@@ -369,7 +369,9 @@ static zlg_status check_coarser(zlg_writer *writer, const zlgi_fed *fed,
         zlg_status status = check_part(to, &box.part, box.rows, &unused, err);
         if (status != ZLG_OK)
             return to->has_error ? status : zlgi_array_within(to->array, status, err);
-        ZLGI_TRY(check_coarser(writer, to, &box.part, err));
+        status = check_coarser(writer, to, &box.part, err);
+        if (status != ZLG_OK)
+            return zlgi_array_within(to->array, status, err);
     }
     return ZLG_OK;
 }
