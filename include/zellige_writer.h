@@ -186,8 +186,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_c
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_flush(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
-/* Flush, and no more submits; whatever it returns, no thread of the writer is left then.
- * Again after a failure: tries again. Again after success: ZLG_OK. */
+/* Flush, and no more submits; no thread of the writer is left then, but after a deadline
+ * (CANCELLED), when the rest is still on its way. Again after a failure: tries again. Again
+ * after success: ZLG_OK. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_close(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
 /* Gives up what is not stored; what is being stored is finished. Every later submit,

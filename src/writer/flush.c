@@ -144,7 +144,8 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
     if (writer->state == ZLGI_WRITER_OPEN)
         writer->state = ZLGI_WRITER_CLOSING;
     zlg_status status = flush(writer, patience, err);
-    zlgi_work_stop(writer);
+    if (status != ZLG_CANCELLED) /* nobody waits for a put that does not end */
+        zlgi_work_stop(writer);
     if (status == ZLG_OK) {
         writer->state = ZLGI_WRITER_CLOSED;
         each_held(writer, discard);
