@@ -1,0 +1,230 @@
+"""Images in several resolutions: attributes as OME-Zarr 0.5 wants them, and the arrays."""
+
+import numpy as np
+import pytest
+import zellige
+from zellige import ome
+
+UNITS = {"t": "second", "z": "micrometer", "y": "micrometer", "x": "micrometer"}
+
+
+def test_multiscales_says_what_the_specification_asks_for():
+    got = ome.multiscales(
+        "cells",
+        "tcyx",
+        [(0.1, 1, 0.5, 0.5), (0.1, 1, 1, 1)],
+        translations=[None, (0, 0, 0.25, 0.25)],
+        units={"t": "second", "x": "micrometer"},
+        method="mean",
+        metadata={"by": "hand"},
+    )
+    assert got == {
+        "ome": {
+            "version": "0.5",
+            "multiscales": [
+                {
+                    "name": "cells",
+                    "axes": [
+                        {"name": "t", "type": "time", "unit": "second"},
+                        {"name": "c", "type": "channel"},
+                        {"name": "y", "type": "space"},
+                        {"name": "x", "type": "space", "unit": "micrometer"},
+                    ],
+                    "datasets": [
+                        {
+                            "path": "0",
+                            "coordinateTransformations": [
+                                {"type": "scale", "scale": [0.1, 1.0, 0.5, 0.5]}
+                            ],
+                        },
+                        {
+                            "path": "1",
+                            "coordinateTransformations": [
+                                {"type": "scale", "scale": [0.1, 1.0, 1.0, 1.0]},
+                                {
+                                    "type": "translation",
+                                    "translation": [0.0, 0.0, 0.25, 0.25],
+                                },
+                            ],
+                        },
+                    ],
+                    "type": "mean",
+                    "metadata": {"by": "hand"},
+                }
+            ],
+        }
+    }
+
+
+def test_axes_of_other_names_and_types():
+    axes = [
+        {"name": "angle", "type": "rotation", "unit": "degree"},
+        {"name": "down", "type": "space"},
+        "x",
+    ]
+    got = ome.multiscales(None, axes, [(1, 1, 1)], paths=["full"])
+    image = got["ome"]["multiscales"][0]
+    assert image["axes"] == [*axes[:2], {"name": "x", "type": "space"}]
+    assert "name" not in image and "type" not in image and "metadata" not in image
+    assert image["datasets"][0]["path"] == "full"
+
+
+@pytest.mark.parametrize(
+    ("axes", "scales", "more", "words"),
+    [
+        ("x", [(1,)], {}, "2 to 5 axes"),
+        ("tczyxx", [(1,) * 6], {}, "names of their own"),
+        ("tcx", [(1,) * 3], {}, "2 or 3 axes of space"),
+        ("ytx", [(1,) * 3], {}, "in this order"),
+        ("qyx", [(1,) * 3], {}, "axis 'q'"),
+        ([{"type": "space"}, "y", "x"], [(1,) * 3], {}, "an axis has a name"),
+        ("yx", [(1, 1, 1)], {}, "a scale of 3 numbers for 2 axes"),
+        ("yx", [(1, 0)], {}, "a scale of 0"),
+        ("yx", [(1, float("nan"))], {}, "not all finite"),
+        ("yx", [], {}, "at least one array"),
+        ("yx", [(1, 1)], {"paths": ["0", "1"]}, "each array has one"),
+        ("yx", [(1, 1)] * 2, {"paths": ["0", "0"]}, "paths of their own"),
+        ("yx", [(1, 1)], {"units": {"z": "meter"}}, "a unit of 'z'"),
+        ("yx", [(1, 1)], {"units": {"x": "um"}}, "no unit of space; there are angstrom"),
+        ("yx", [(1, 1)], {"translations": [(1, 2, 3)]}, "a translation of 3 numbers"),
+    ],
+)
+def test_what_is_forbidden(axes, scales, more, words):
+    with pytest.raises(zellige.UsageError, match=words):
+        ome.multiscales("a", axes, scales, **more)
+
+
+def datasets(group):
+    return group.attrs["ome"]["multiscales"][0]["datasets"]
+
+
+def transformations(group, kind):
+    return [
+        next((t[kind] for t in one["coordinateTransformations"] if t["type"] == kind), None)
+        for one in datasets(group)
+    ]
+
+
+def test_create_pyramid(tmp_path):
+    pyramid = ome.create_pyramid(
+        tmp_path / "image.zarr",
+        (0, 3, 300, 201),
+        "u2",
+        "tcyx",
+        3,
+        chunks=(1, 1, 128, 128),
+        shards=(4, 3, 256, 256),
+        name="cells",
+        scale=(0.1, 1, 0.5, 0.5),
+        units={"t": "second", "y": "micrometer", "x": "micrometer"},
+        fill_value=9,
+    )
+    assert [a.shape for a in pyramid.levels] == [
+        (0, 3, 300, 201),
+        (0, 3, 150, 101),
+        (0, 3, 75, 51),
+    ]
+    assert [a.chunks for a in pyramid.levels] == [
+        (1, 1, 128, 128),
+        (1, 1, 128, 101),
+        (1, 1, 75, 51),
+    ]
+    assert [a.shards for a in pyramid.levels] == [
+        (4, 3, 256, 256),
+        (4, 3, 256, 101),
+        (4, 3, 75, 51),
+    ]
+    group = zellige.open_group(tmp_path / "image.zarr")
+    assert [one["path"] for one in datasets(group)] == ["0", "1", "2"]
+    assert list(group["2"].metadata.dimension_names) == ["t", "c", "y", "x"]
+    assert group["2"].fill_value == 9
+    assert transformations(group, "scale") == [
+        [0.1, 1.0, 0.5, 0.5],
+        [0.1, 1.0, 1.0, 1.0],
+        [0.1, 1.0, 2.0, 2.0],
+    ]
+    assert transformations(group, "translation") == [
+        None,
+        [0.0, 0.0, 0.25, 0.25],
+        [0.0, 0.0, 0.75, 0.75],
+    ]
+    image = group.attrs["ome"]["multiscales"][0]
+    assert image["name"] == "cells" and image["type"] == "mean"
+    assert image["metadata"]["factors"] == {"t": 1, "c": 1, "y": 2, "x": 2}
+    assert pyramid.names == ("0", "1", "2") and pyramid.factors == (1, 1, 2, 2)
+
+
+def test_levels_until_one_chunk_covers_it(tmp_path):
+    pyramid = ome.create_pyramid(
+        tmp_path / "a.zarr",
+        (40, 1000, 30),
+        "f4",
+        "zyx",
+        factors={"z": 2, "y": 3},
+        chunks=(16, 64, 64),
+        how="decimate",
+        translation=(1, 2, 3),
+    )
+    assert [a.shape for a in pyramid.levels] == [
+        (40, 1000, 30),
+        (20, 334, 30),
+        (10, 112, 30),
+        (5, 38, 30),
+    ]
+    group = pyramid.group
+    assert transformations(group, "translation") == [[1.0, 2.0, 3.0]] * 4
+    assert transformations(group, "scale")[3] == [8.0, 27.0, 1.0]
+
+
+def test_a_group_that_is_there(tmp_path):
+    group = zellige.create_group(tmp_path / "g.zarr", attributes={"kept": 1})
+    ome.create_pyramid(group, (8, 8), "u1", "yx", 1)
+    group = zellige.open_group(tmp_path / "g.zarr", mode="r+")
+    assert group.attrs["kept"] == 1 and group["0"].shape == (8, 8)
+    with pytest.raises(zellige.ExistsError, match="attributes of OME already"):
+        ome.create_pyramid(group, (9, 9), "u1", "yx", 1)
+    ome.create_pyramid(group, (9, 9), "u1", "yx", 1, overwrite=True)
+    assert zellige.open_group(tmp_path / "g.zarr")["0"].shape == (9, 9)
+    with pytest.raises(zellige.UsageError, match="of version 2"):
+        ome.create_pyramid(
+            zellige.create_group(tmp_path / "old.zarr", zarr_format=2), (8, 8), "u1", "yx"
+        )
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"how": "median"}, "how is one of mean"),
+        ({"levels": 0}, "there is at least one"),
+        ({"factors": (0, 2)}, "at least 1"),
+        ({"factors": (2,)}, "one for each of 2 axes"),
+        ({"factors": {"z": 2}}, "a factor of 'z'"),
+        ({"shape": (8,)}, "a shape of 1 lengths for 2 axes"),
+        ({"scale": (1,)}, "scale of 1 numbers"),
+    ],
+)
+def test_bad_pyramids_leave_nothing(tmp_path, more, words):
+    arguments = {"shape": (8, 8), "dtype": "u1", "axes": "yx", **more}
+    with pytest.raises(zellige.UsageError, match=words):
+        ome.create_pyramid(tmp_path / "a.zarr", **arguments)
+    assert not (tmp_path / "a.zarr").exists()
+
+
+def make_image(path, **more):
+    return ome.create_pyramid(
+        path, (2, 3, 64, 48), "u2", "tzyx", 3, chunks=(1, 1, 32, 32), units=UNITS, **more
+    )
+
+
+def test_the_models_of_others_take_it(tmp_path):
+    """Checked by the models that the community wrote after the specification."""
+    models = pytest.importorskip("ome_zarr_models")
+    zarr = pytest.importorskip("zarr")
+    make_image(tmp_path / "a.zarr", name="cells", scale=(0.1, 2, 0.5, 0.5))
+    make_image(tmp_path / "b.zarr", how="decimate", translation=(0, 1, 2, 3))
+    for name in "ab":
+        group = zarr.open_group(tmp_path / f"{name}.zarr", mode="r")
+        image = models.open_ome_zarr(group)
+        assert type(image).__module__.startswith("ome_zarr_models.v05")
+        assert image.ome_attributes.version == "0.5"
+        assert len(image.ome_attributes.multiscales[0].datasets) == 3
