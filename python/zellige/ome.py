@@ -316,11 +316,10 @@ def create_pyramid(
 
     `factors` tell how many elements along each axis become one in the next level: 2 along
     the last two axes, if left out, rounding up. `levels` counts the arrays; without it
-    there are as many as it takes until one chunk covers these axes. In space, chunks and shards
-    are cut where a level is shorter. `scale`, `translation` and `units` are those of the
-    finest level, for :func:`multiscales`. `how` is noted, and decides where coarser levels
-    lie. Other keywords go to
-    :func:`zellige.create_array`.
+    there are as many as it takes until one chunk covers these axes. In space, chunks and
+    shards are cut where a level is shorter. `scale`, `translation` and `units` are those of
+    the finest level, for :func:`multiscales`. `how` is noted, and decides where coarser
+    levels lie. Other keywords go to :func:`zellige.create_array`.
     """
     made = _axes(axes, units)
     n_axes = len(made)

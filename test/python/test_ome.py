@@ -5,8 +5,6 @@ import pytest
 import zellige
 from zellige import ome
 
-UNITS = {"t": "second", "z": "micrometer", "y": "micrometer", "x": "micrometer"}
-
 
 def test_multiscales_says_what_the_specification_asks_for():
     got = ome.multiscales(
@@ -208,23 +206,3 @@ def test_bad_pyramids_leave_nothing(tmp_path, more, words):
     with pytest.raises(zellige.UsageError, match=words):
         ome.create_pyramid(tmp_path / "a.zarr", **arguments)
     assert not (tmp_path / "a.zarr").exists()
-
-
-def make_image(path, **more):
-    return ome.create_pyramid(
-        path, (2, 3, 64, 48), "u2", "tzyx", 3, chunks=(1, 1, 32, 32), units=UNITS, **more
-    )
-
-
-def test_the_models_of_others_take_it(tmp_path):
-    """Checked by the models that the community wrote after the specification."""
-    models = pytest.importorskip("ome_zarr_models")
-    zarr = pytest.importorskip("zarr")
-    make_image(tmp_path / "a.zarr", name="cells", scale=(0.1, 2, 0.5, 0.5))
-    make_image(tmp_path / "b.zarr", how="decimate", translation=(0, 1, 2, 3))
-    for name in "ab":
-        group = zarr.open_group(tmp_path / f"{name}.zarr", mode="r")
-        image = models.open_ome_zarr(group)
-        assert type(image).__module__.startswith("ome_zarr_models.v05")
-        assert image.ome_attributes.version == "0.5"
-        assert len(image.ome_attributes.multiscales[0].datasets) == 3
