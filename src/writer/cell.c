@@ -53,10 +53,11 @@ static zlg_status take_block(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes
     return ZLG_OK;
 }
 
-/* Another block in place of the one that it has. */
+/* A block that was worked with in place of the one that it has. */
 static void swap_block(zlg_writer *writer, zlgi_cell *cell, uint8_t *data, size_t n_bytes)
 {
     zlgi_cell_drop(writer, cell);
+    zlgi_room_charge(writer, n_bytes);
     cell->data = data;
     cell->n_bytes = n_bytes;
     cell->held->n_bytes += n_bytes;
@@ -87,8 +88,8 @@ static zlg_status decode(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
 {
     const zlgi_source *source = &cell->held->fed->array->source;
     if (cell->is_spilled)
-        ZLGI_TRY(zlgi_side_load(writer, cell, err));
-    uint8_t *elements = zlgi_room_take(writer, box->n_bytes);
+        ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
+    uint8_t *elements = zlgi_room_block(writer, box->n_bytes);
     if (!elements)
         return zlgi_no_memory(err, box->n_bytes);
     zlgi_bytes encoded = {.data = cell->data, .n = cell->n_bytes};
@@ -97,7 +98,7 @@ static zlg_status decode(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
                                           box->shape, encoded, elements, err);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK) {
-        zlgi_room_give(writer, elements, box->n_bytes);
+        zlgi_room_unblock(writer, elements, box->n_bytes);
         return status;
     }
     swap_block(writer, cell, elements, box->n_bytes);
@@ -135,7 +136,7 @@ static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
     bool has_elements =
         cell->state == ZLGI_CELL_FULL || cell->state == ZLGI_CELL_FILLING;
     if (has_elements && cell->is_spilled)
-        ZLGI_TRY(zlgi_side_load(writer, cell, err));
+        ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
     if (cell->state != ZLGI_CELL_FULL)
         ZLGI_TRY(reopen(writer, cell, box, covered && !has_elements, err));
     if (cell->data || cell->n_reserved > 0)
@@ -210,7 +211,7 @@ static zlg_status keep_encoded(zlg_writer *writer, zlgi_bytes bytes,
     if (out->is_same)
         return ZLG_OK;
     pthread_mutex_lock(&writer->lock);
-    uint8_t *block = zlgi_room_take(writer, bytes.n);
+    uint8_t *block = zlgi_room_block(writer, bytes.n);
     pthread_mutex_unlock(&writer->lock);
     if (!block)
         return zlgi_no_memory(err, bytes.n);

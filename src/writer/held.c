@@ -83,7 +83,6 @@ static zlg_status make_cells(zlg_writer *writer, zlgi_held *held, zlg_error *err
     for (uint64_t i = 0; i < held->n_cells; i++)
         held->cells[i].held = held;
     held->state = ZLGI_HELD_OPEN;
-    writer->counts.n_open++;
     return ZLG_OK;
 }
 
@@ -141,13 +140,12 @@ static void free_cells(zlg_writer *writer, zlgi_held *held)
     held->n_done = held->n_dirty = 0;
 }
 
-/* Those that waited for it, each of which it is one object less. */
-static void free_tickets(zlg_writer *writer, zlgi_held *held, bool failed)
+/* What was given up is never stored: such a ticket stays. */
+static void free_tickets(zlg_writer *writer, zlgi_held *held)
 {
     for (size_t i = 0; i < held->n_tickets; i++) {
         zlgi_ticket *ticket = held->tickets[i];
-        ticket->n_held--;
-        ticket->n_failed -= failed;
+        ticket->n_held -= writer->state != ZLGI_WRITER_ABORTED;
         zlgi_ticket_settle(writer, ticket);
     }
     if (held->tickets)
@@ -171,11 +169,9 @@ void zlgi_held_free(zlg_writer *writer, zlgi_held *held)
         link = &(*link)->same_hash;
     *link = held->same_hash;
     fed->n_held--;
-    if (held->state != ZLGI_HELD_DONE)
-        writer->counts.n_open--;
     want_no_more(writer, held);
     free_cells(writer, held);
-    free_tickets(writer, held, held->state == ZLGI_HELD_FAILED);
+    free_tickets(writer, held);
     zlgi_free(&writer->ctx->alloc, held, sizeof *held + n_bytes_coordinates(fed));
 }
 
@@ -202,8 +198,10 @@ void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error)
     held->state = ZLGI_HELD_FAILED;
     want_no_more(writer, held);
     held->fed->n_failed++;
-    for (size_t i = 0; i < held->n_tickets; i++)
+    for (size_t i = 0; i < held->n_tickets; i++) {
         held->tickets[i]->n_failed++;
+        held->tickets[i]->failed = held->fed;
+    }
     zlgi_writer_changed(writer);
 }
 
@@ -235,7 +233,7 @@ void zlgi_held_stored(zlg_writer *writer, zlgi_held *held)
     held->n_bytes_given = 0;
     for (uint64_t i = 0; i < held->n_cells; i++)
         cell_stored(writer, &held->cells[i]);
-    free_tickets(writer, held, false);
+    free_tickets(writer, held);
     /* Who does not look at what is stored must remember what is its own. */
     bool forgets = existing == ZLG_EXISTING_MERGE || existing == ZLG_EXISTING_SKIP_EQUAL;
     if (is_full && forgets && held->fed->growth.axis < 0) {
@@ -243,7 +241,6 @@ void zlgi_held_stored(zlg_writer *writer, zlgi_held *held)
     } else if (is_full) {
         free_cells(writer, held);
         held->state = ZLGI_HELD_DONE;
-        writer->counts.n_open--;
     }
     zlgi_writer_changed(writer);
 }

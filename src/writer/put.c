@@ -22,6 +22,7 @@ typedef struct putting {
     zlg_encoded *chunks; /* n of them, and where each begins */
     int64_t *starts[ZLG_MAX_RANK];
     size_t n;
+    uint64_t aside; /* bytes of the room, not used yet */
     bool is_full, is_alone; /* alone: nothing that is stored stays */
     zlg_stats stats;
     zlg_error *err;
@@ -34,12 +35,57 @@ static bool is_partial(const zlgi_cell *cell)
 
 /* ------------------------------------------------------------------ chunks */
 
+/* What is read back, and encoded beside that. */
+static uint64_t n_bytes_needed(const zlg_writer *writer, const zlgi_held *held)
+{
+    uint64_t n = 0;
+    if (writer->side.n_cells == 0 && held->n_done == held->n_inside)
+        return 0;
+    for (uint64_t i = 0; i < held->n_cells; i++) {
+        const zlgi_cell *cell = &held->cells[i];
+        n += (cell->is_spilled + (uint64_t)is_partial(cell)) * cell->n_bytes;
+    }
+    return n;
+}
+
+bool zlgi_held_may_put(const zlg_writer *writer, const zlgi_held *held)
+{
+    return !writer->is_loading || zlgi_room_has(writer, n_bytes_needed(writer, held));
+}
+
+/* Something was done that may have made room, or somebody else will. */
+static bool make_room(putting *p)
+{
+    zlg_writer *writer = p->writer;
+    if (zlgi_side_spill(writer, p->aside, p->held) || zlgi_work_cell(writer, p->scratch))
+        return true;
+    if (writer->n_running == 1 && !writer->is_copying)
+        return false;
+    zlgi_writer_pause(writer);
+    return true;
+}
+
+/* True: there is no room, and this is the one object for which there always is, when all
+ * others are moved out. */
+static bool set_aside(putting *p)
+{
+    zlg_writer *writer = p->writer;
+    uint64_t n_bytes = n_bytes_needed(writer, p->held);
+    bool is_one = n_bytes > 0 && !zlgi_room_has(writer, n_bytes);
+    p->aside = n_bytes;
+    writer->room.aside += n_bytes;
+    writer->is_loading = writer->is_loading || is_one;
+    while (is_one && !zlgi_room_has(writer, 0) && make_room(p))
+        ;
+    return is_one;
+}
+
 static zlg_status load(putting *p)
 {
     for (uint64_t i = 0; i < p->held->n_cells; i++) {
         zlgi_cell *cell = &p->held->cells[i];
         if (cell->is_spilled && (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
-            ZLGI_TRY(zlgi_side_load(p->writer, cell, p->err));
+            ZLGI_TRY(zlgi_side_load(p->writer, cell, &p->aside, p->err));
     }
     return ZLG_OK;
 }
@@ -68,6 +114,20 @@ static void add_chunk(putting *p, const zlgi_cell_box *box, const void *data, si
         (zlg_encoded){.data = data && n_bytes == 0 ? nothing : data, .n_bytes = n_bytes};
 }
 
+/* Room for a block that was worked with, and is kept for a while. */
+static void charge(putting *p, zlgi_cell *cell, size_t n_bytes)
+{
+    zlg_writer *writer = p->writer;
+    pthread_mutex_lock(&writer->lock);
+    zlgi_room_use(writer, &p->aside, n_bytes);
+    if (!zlgi_room_has(writer, n_bytes))
+        zlgi_side_spill(writer, n_bytes, p->held);
+    if (!zlgi_room_has(writer, n_bytes))
+        zlgi_side_move(writer, cell);
+    zlgi_room_charge(writer, n_bytes);
+    pthread_mutex_unlock(&writer->lock);
+}
+
 /* Elements that were not given are the fill value. The block is the room's until it is
  * forgotten. */
 static zlg_status encode_partial(putting *p, zlgi_cell *cell, const zlgi_cell_box *box)
@@ -79,6 +139,8 @@ static zlg_status encode_partial(putting *p, zlgi_cell *cell, const zlgi_cell_bo
                          fed->array->source.fill.data, fed->item);
     ZLGI_TRY(zlgi_cell_encode(p->writer, fed, box, &elements, p->scratch, &encoded, p->err));
     add_chunk(p, box, encoded.data, encoded.n_bytes);
+    if (encoded.data && !encoded.is_same)
+        charge(p, cell, encoded.n_bytes);
     return ZLG_OK;
 }
 
@@ -221,6 +283,7 @@ static zlg_status put(putting *p)
 
 static void count(zlg_writer *writer, const zlg_stats *stats)
 {
+    writer->counts.n_stored += stats->n_stored + stats->n_removed > 0;
     writer->counts.n_bytes_stored += stats->n_bytes_stored;
     writer->counts.n_opened += stats->n_opened;
     writer->counts.n_skipped += stats->n_equal;
@@ -242,12 +305,18 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
         p.is_alone = p.is_alone && held->cells[i].state != ZLGI_CELL_STORED;
     p.is_alone = p.is_alone && (p.is_full || !held->is_mine);
     zlgi_arena_init(&p.arena, &writer->ctx->alloc);
+    bool is_one = set_aside(&p);
     zlg_status status = load(&p);
     if (status == ZLG_OK) {
         pthread_mutex_unlock(&writer->lock);
         status = put(&p);
         pthread_mutex_lock(&writer->lock);
         forget_chunks(&p);
+    }
+    zlgi_room_use(writer, &p.aside, UINT64_MAX);
+    if (is_one) {
+        writer->is_loading = false;
+        pthread_cond_broadcast(&writer->work); /* for those that waited for it */
     }
     count(writer, &p.stats);
     zlgi_arena_reset(&p.arena);

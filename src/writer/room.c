@@ -15,7 +15,8 @@ typedef struct kept {
 bool zlgi_room_has(const zlg_writer *writer, uint64_t n_bytes)
 {
     const zlgi_room *room = &writer->room;
-    return room->live <= room->budget && n_bytes <= room->budget - room->live;
+    uint64_t used = room->live + room->aside;
+    return used <= room->budget && n_bytes <= room->budget - used;
 }
 
 void zlgi_room_charge(zlg_writer *writer, uint64_t n_bytes)
@@ -23,6 +24,13 @@ void zlgi_room_charge(zlg_writer *writer, uint64_t n_bytes)
     zlgi_room *room = &writer->room;
     room->live += n_bytes;
     room->peak = ZLGI_MAX(room->peak, room->live);
+}
+
+void zlgi_room_use(zlg_writer *writer, uint64_t *aside, uint64_t n_bytes)
+{
+    n_bytes = ZLGI_MIN(n_bytes, *aside);
+    *aside -= n_bytes;
+    writer->room.aside -= n_bytes;
 }
 
 void zlgi_room_release(zlg_writer *writer, uint64_t n_bytes)
@@ -58,22 +66,16 @@ static void *take_kept(zlgi_room *room, size_t n_bytes)
     return NULL;
 }
 
-void *zlgi_room_take(zlg_writer *writer, size_t n_bytes)
+void *zlgi_room_block(zlg_writer *writer, size_t n_bytes)
 {
     void *block = n_bytes >= KEPT_BYTES ? take_kept(&writer->room, n_bytes) : NULL;
-    zlgi_room_charge(writer, n_bytes);
     trim(writer);
-    if (!block)
-        block = zlgi_resize(&writer->ctx->alloc, NULL, 0, n_bytes);
-    if (!block)
-        zlgi_room_release(writer, n_bytes);
-    return block;
+    return block ? block : zlgi_resize(&writer->ctx->alloc, NULL, 0, n_bytes);
 }
 
-void zlgi_room_give(zlg_writer *writer, void *data, size_t n_bytes)
+void zlgi_room_unblock(zlg_writer *writer, void *data, size_t n_bytes)
 {
     zlgi_room *room = &writer->room;
-    zlgi_room_release(writer, n_bytes);
     if (n_bytes < KEPT_BYTES) {
         zlgi_free(&writer->ctx->alloc, data, n_bytes);
         return;
@@ -83,6 +85,21 @@ void zlgi_room_give(zlg_writer *writer, void *data, size_t n_bytes)
     room->blocks = block;
     room->kept += n_bytes;
     trim(writer);
+}
+
+void *zlgi_room_take(zlg_writer *writer, size_t n_bytes)
+{
+    zlgi_room_charge(writer, n_bytes);
+    void *block = zlgi_room_block(writer, n_bytes);
+    if (!block)
+        zlgi_room_release(writer, n_bytes);
+    return block;
+}
+
+void zlgi_room_give(zlg_writer *writer, void *data, size_t n_bytes)
+{
+    zlgi_room_release(writer, n_bytes);
+    zlgi_room_unblock(writer, data, n_bytes);
 }
 
 void zlgi_room_reset(zlg_writer *writer)

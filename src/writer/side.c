@@ -38,8 +38,7 @@ static bool may_spill(const zlgi_cell *cell)
 
 static bool has_spillable(const zlgi_held *held)
 {
-    if ((held->state != ZLGI_HELD_OPEN && held->state != ZLGI_HELD_FAILED) ||
-        held->n_bytes == 0)
+    if (held->state == ZLGI_HELD_STORING || held->n_bytes == 0)
         return false;
     for (uint64_t i = 0; i < held->n_cells; i++)
         if (may_spill(&held->cells[i]))
@@ -76,10 +75,12 @@ static void drop_clean(zlg_writer *writer, zlgi_cell *cell)
     cell->is_clean = false;
 }
 
-static bool spill(zlg_writer *writer, zlgi_cell *cell)
+bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
 {
     zlgi_side *side = &writer->side;
     uint64_t at = side->end;
+    if (side->fd < 0)
+        return false;
     if (cell->state == ZLGI_CELL_FILLING && cell->is_clean) {
         drop_clean(writer, cell);
         return true;
@@ -115,7 +116,7 @@ bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *exce
         bool some = false;
         for (uint64_t i = 0; held && held->cells && i < held->n_cells; i++)
             if (may_spill(&held->cells[i]))
-                some = spill(writer, &held->cells[i]) || some;
+                some = zlgi_side_move(writer, &held->cells[i]) || some;
         if (!some)
             break;
         any = true;
@@ -126,9 +127,12 @@ bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *exce
 
 /* ------------------------------------------------------------------ and back */
 
-zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, zlg_error *err)
+zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
+                          zlg_error *err)
 {
-    if (!zlgi_room_has(writer, cell->n_bytes))
+    if (aside)
+        zlgi_room_use(writer, aside, cell->n_bytes);
+    else if (!zlgi_room_has(writer, cell->n_bytes))
         zlgi_side_spill(writer, cell->n_bytes, cell->held);
     uint8_t *data = zlgi_room_take(writer, cell->n_bytes);
     if (!data)

@@ -115,10 +115,11 @@ static zlg_status cut(submitting *s, const region *r, piece_fn each)
 
 /* ------------------------------------------------------------------ room */
 
-/* What a piece will need that is not there. */
+/* What a piece will need that is not there: encoded, it is less than its elements. */
 static uint64_t needed(const zlgi_cell *cell, const zlgi_cell_box *box)
 {
-    return cell->data || cell->n_reserved > 0 ? 0 : box->n_bytes;
+    bool has_elements = cell->state != ZLGI_CELL_ENCODED && cell->data;
+    return has_elements || cell->n_reserved > 0 ? 0 : box->n_bytes;
 }
 
 static zlg_status measure(submitting *s, const piece *p)
@@ -216,6 +217,7 @@ static zlg_status copy(submitting *s, zlgi_cell *cell, const zlgi_cell_box *box,
     zlg_writer *writer = s->writer;
     bool is_large = zlgi_box_elements(&p->box) * p->from->fed->item > COPIED_LOCKED;
     zlgi_cell_busy(cell, true);
+    writer->is_copying = true;
     if (is_large)
         pthread_mutex_unlock(&writer->lock);
     zlgi_cell_copy(cell, box, &p->box, p->data, p->from->strides, p->from->swapped);
@@ -223,6 +225,7 @@ static zlg_status copy(submitting *s, zlgi_cell *cell, const zlgi_cell_box *box,
         pthread_mutex_lock(&writer->lock);
     zlg_status status = zlgi_cell_note(writer, cell, box, &p->box, s->err);
     zlgi_cell_busy(cell, false);
+    writer->is_copying = false;
     if (cell->state == ZLGI_CELL_FULL)
         zlgi_cell_queue(writer, cell);
     zlgi_held_settle(writer, cell->held);
@@ -413,6 +416,8 @@ static zlg_status give_one(submitting *s, zlgi_fed *fed, const zlgi_coarser *coa
     ZLGI_TRY(make_coarser(writer, fed, coarser, part, &box, s->err));
     const zlgi_box elements = {.rank = coarser->rank, .count = box.count};
     size_t n_bytes = (size_t)zlgi_box_elements(&elements) * to->item;
+    while (!s->is_forced && !zlgi_room_has(writer, n_bytes) && !may_pass(writer))
+        ZLGI_TRY(wait_for_room(s, n_bytes));
     void *block = zlgi_room_take(writer, n_bytes);
     if (!block)
         return zlgi_no_memory(s->err, n_bytes);

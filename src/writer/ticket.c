@@ -38,6 +38,15 @@ void zlgi_ticket_settle(zlg_writer *writer, zlgi_ticket *ticket)
     zlgi_free(&writer->ctx->alloc, ticket, sizeof *ticket);
 }
 
+void zlgi_tickets_free(zlg_writer *writer)
+{
+    for (int i = 0; i < ZLGI_TICKET_BUCKETS; i++)
+        for (zlgi_ticket *ticket = writer->tickets[i], *next; ticket; ticket = next) {
+            next = ticket->same_hash;
+            zlgi_free(&writer->ctx->alloc, ticket, sizeof *ticket);
+        }
+}
+
 zlg_status zlgi_held_note_ticket(zlg_writer *writer, zlgi_held *held, zlgi_ticket *ticket,
                                  zlg_error *err)
 {
@@ -109,6 +118,35 @@ zlg_status zlg_writer_poll(zlg_writer *writer, zlg_ticket ticket, zlg_ticket_sta
     zlg_status status = check_number(writer, ticket, err);
     if (status == ZLG_OK)
         *out = state_of(writer, ticket);
+    zlgi_writer_leave(writer);
+    return status;
+}
+
+static zlg_status wait_for(zlg_writer *writer, zlg_ticket number, zlg_ticket_state wanted,
+                           zlgi_patience *patience, zlg_error *err)
+{
+    zlg_ticket_state state;
+    ZLGI_TRY(check_number(writer, number, err));
+    if (wanted != ZLG_TICKET_TAKEN && wanted != ZLG_TICKET_STORED)
+        return zlgi_fail(err, ZLG_USAGE, "nobody waits for state %d", (int)wanted);
+    while ((state = state_of(writer, number)) < wanted)
+        ZLGI_TRY(zlgi_writer_wait(writer, patience, err));
+    if (state != ZLG_TICKET_FAILED || wanted == ZLG_TICKET_TAKEN)
+        return ZLG_OK;
+    if (writer->state == ZLGI_WRITER_ABORTED)
+        return zlgi_fail(err, ZLG_CANCELLED, "the writer was aborted");
+    return zlgi_fed_error(zlgi_ticket_find(writer, number)->failed, err);
+}
+
+zlg_status zlg_writer_wait(zlg_writer *writer, zlg_ticket ticket, zlg_ticket_state state,
+                           const zlg_call *given, zlg_error *err)
+{
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
+    ZLGI_TRY(zlgi_writer_enter(writer, err));
+    zlgi_patience_init(&patience, &call);
+    zlg_status status = wait_for(writer, ticket, state, &patience, err);
     zlgi_writer_leave(writer);
     return status;
 }

@@ -9,12 +9,20 @@ bool zlgi_work_is_idle(const zlg_writer *writer)
     return writer->n_running == 0 && !writer->first_ready && !writer->first_cell;
 }
 
+/* The first that there is room for. */
 static zlgi_held *take_ready(zlg_writer *writer)
 {
-    zlgi_held *held = writer->first_ready;
-    if (held)
-        writer->first_ready = held->next_ready;
-    return held;
+    zlgi_held *before = NULL;
+    for (zlgi_held *held = writer->first_ready; held;
+         before = held, held = held->next_ready) {
+        if (!zlgi_held_may_put(writer, held))
+            continue;
+        *(before ? &before->next_ready : &writer->first_ready) = held->next_ready;
+        if (!held->next_ready)
+            writer->last_ready = before;
+        return held;
+    }
+    return NULL;
 }
 
 /* The first that nobody has in hand. */
@@ -30,6 +38,14 @@ static zlgi_cell *take_cell(zlg_writer *writer)
         return cell;
     }
     return NULL;
+}
+
+bool zlgi_work_cell(zlg_writer *writer, zlgi_scratch *scratch)
+{
+    zlgi_cell *cell = take_cell(writer);
+    if (cell)
+        zlgi_cell_work(writer, cell, scratch);
+    return cell != NULL;
 }
 
 static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
@@ -52,21 +68,20 @@ static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
 static bool do_next(zlg_writer *writer, zlgi_scratch *scratch)
 {
     zlgi_held *held = take_ready(writer);
-    zlgi_cell *cell = held ? NULL : take_cell(writer);
     zlgi_room *room = &writer->room;
-    bool is_idle = !held && !cell && writer->n_running == 0;
-    bool spills = is_idle && room->n_waiting > 0 && !room->is_stuck;
+    bool is_done = true;
     writer->n_running++;
     if (held)
         store(writer, held, scratch);
-    else if (cell)
-        zlgi_cell_work(writer, cell, scratch);
-    else if (spills)
-        room->is_stuck = !zlgi_side_spill(writer, room->wanted, NULL);
+    else if (!zlgi_work_cell(writer, scratch)) {
+        is_done = writer->n_running == 1 && room->n_waiting > 0 && !room->is_stuck;
+        if (is_done)
+            room->is_stuck = !zlgi_side_spill(writer, room->wanted, NULL);
+    }
     writer->n_running--;
-    if (held || cell || spills)
+    if (is_done)
         zlgi_writer_changed(writer);
-    return held || cell || spills;
+    return is_done;
 }
 
 static void *run(void *user)

@@ -36,14 +36,19 @@ void zlgi_writer_changed(zlg_writer *writer)
     pthread_cond_broadcast(&writer->changed);
 }
 
-/* The caller's functions are called without the lock. */
-zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+void zlgi_writer_pause(zlg_writer *writer)
 {
     struct timespec until;
     uint64_t now = zlgi_now_ns() + WAIT_NS;
     until.tv_sec = (time_t)(now / SECOND_NS);
     until.tv_nsec = (long)(now % SECOND_NS);
     pthread_cond_timedwait(&writer->changed, &writer->lock, &until);
+}
+
+/* The caller's functions are called without the lock. */
+zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+{
+    zlgi_writer_pause(writer);
     pthread_mutex_unlock(&writer->lock);
     zlg_status status = zlgi_patience_check(patience, err);
     pthread_mutex_lock(&writer->lock);
@@ -146,10 +151,11 @@ static uint64_t n_bytes_of(const zlg_array *array, bool of_cell)
     return ZLGI_MIN(n, INT64_MAX / 4);
 }
 
-/* What threads need beside what is held: a chunk decoded and encoded for each. */
+/* What threads need beside what is held, and a submit: a chunk decoded and encoded for
+ * each. */
 static uint64_t base_bytes(const zlg_writer *writer, uint64_t n_bytes_cell)
 {
-    return 2 * (uint64_t)writer->n_threads * n_bytes_cell;
+    return 2 * ((uint64_t)writer->n_threads + 1) * n_bytes_cell;
 }
 
 static void estimate(const zlg_writer *writer, const zlgi_fed *more, uint64_t *out_base,
@@ -306,12 +312,15 @@ zlg_status zlg_writer_add(zlg_writer *writer, zlg_array *array, const zlg_claim 
 
 /* ------------------------------------------------------------------ counts */
 
-static uint64_t count_failed(const zlg_writer *writer)
+static void count_held(const zlg_writer *writer, zlg_writer_counts *out)
 {
-    uint64_t n = 0;
-    for (int i = 0; i < writer->n_fed; i++)
-        n += writer->fed[i]->n_failed;
-    return n;
+    for (int i = 0; i < writer->n_fed; i++) {
+        const zlgi_fed *fed = writer->fed[i];
+        out->n_failed += fed->n_failed;
+        for (size_t k = 0; k < fed->n_table; k++)
+            for (const zlgi_held *held = fed->table[k]; held; held = held->same_hash)
+                out->n_open += held->n_dirty > 0;
+    }
 }
 
 zlg_status zlg_writer_count(zlg_writer *writer, zlg_writer_counts *out, zlg_error *err)
@@ -325,7 +334,7 @@ zlg_status zlg_writer_count(zlg_writer *writer, zlg_writer_counts *out, zlg_erro
     counts.n_bytes_live = writer->room.live;
     counts.n_bytes_peak = writer->room.peak;
     counts.n_bytes_budget = writer->room.budget;
-    counts.n_failed = count_failed(writer);
+    count_held(writer, &counts);
     memcpy(out, &counts, ZLGI_MIN(counts.n_bytes_struct, sizeof counts));
     zlgi_writer_leave(writer);
     return ZLG_OK;
@@ -356,6 +365,7 @@ void zlg_writer_free(zlg_writer *writer)
         free_fed(writer, writer->fed[i]);
     if (writer->fed)
         zlgi_free(&alloc, writer->fed, (size_t)writer->n_fed * sizeof *writer->fed);
+    zlgi_tickets_free(writer);
     zlgi_room_reset(writer);
     zlgi_side_close(writer);
     if (writer->scratch)

@@ -53,18 +53,25 @@ zlg_status zlgi_given_boxes(const zlgi_given *given, int rank, const int64_t *sh
 typedef struct zlgi_room {
     uint64_t budget, base; /* base: what the threads need to work */
     uint64_t live, peak;   /* base included */
+    uint64_t aside;        /* for what is about to be read back */
     uint64_t kept;         /* of blocks that wait to be taken again: not live */
     void *blocks;
     int n_waiting; /* for room */
     uint64_t wanted;
     bool is_stuck; /* nothing that is held can be let go */
 } zlgi_room;
+/* Beside what is live or set aside. */
 bool zlgi_room_has(const zlg_writer *writer, uint64_t n_bytes);
 void zlgi_room_charge(zlg_writer *writer, uint64_t n_bytes);
+/* What was set aside is used, or not needed any more. */
+void zlgi_room_use(zlg_writer *writer, uint64_t *aside, uint64_t n_bytes);
 void zlgi_room_release(zlg_writer *writer, uint64_t n_bytes);
 /* Charged, also beyond the budget; NULL when memory is short. */
 void *zlgi_room_take(zlg_writer *writer, size_t n_bytes);
 void zlgi_room_give(zlg_writer *writer, void *block, size_t n_bytes);
+/* The same of what a thread works with: that is what the base is for. */
+void *zlgi_room_block(zlg_writer *writer, size_t n_bytes);
+void zlgi_room_unblock(zlg_writer *writer, void *block, size_t n_bytes);
 void zlgi_room_reset(zlg_writer *writer);
 
 /* ------------------------------------------------------------------ cells (cell.c) */
@@ -143,7 +150,7 @@ zlg_status zlgi_cell_note(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
 void zlgi_cell_forget(zlg_writer *writer, zlgi_cell *cell);
 /* What a thread of the writer does with a cell from the queue. */
 void zlgi_cell_work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratch);
-/* Elements of a cell, whatever its state, as a block of the room. Without the lock. */
+/* Elements of a cell as a block that is not charged. Without the lock. */
 typedef struct zlgi_encoded {
     const uint8_t *data; /* NULL: it need not be stored */
     size_t n_bytes;
@@ -195,7 +202,9 @@ void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error)
 /* Stored: cells, tickets and counts. May free it. */
 void zlgi_held_stored(zlg_writer *writer, zlgi_held *held);
 void zlgi_held_free(zlg_writer *writer, zlgi_held *held);
-/* put.c: stores what is held; the lock is given up meanwhile. */
+/* put.c: is there room for what it has in the side file, or will there be? */
+bool zlgi_held_may_put(const zlg_writer *writer, const zlgi_held *held);
+/* Stores what is held; the lock is given up meanwhile. */
 zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
                          zlg_error *err);
 
@@ -203,15 +212,17 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
 struct zlgi_ticket {
     zlg_ticket number;
     zlgi_ticket *same_hash;
-    size_t n_loans;  /* pieces not yet taken */
-    size_t n_held;   /* objects not yet stored */
-    size_t n_failed; /* of these */
-    bool is_open;    /* submit has not returned */
+    size_t n_loans;         /* pieces not yet taken */
+    size_t n_held;          /* objects not yet stored */
+    size_t n_failed;        /* of these */
+    const zlgi_fed *failed; /* the array of one */
+    bool is_open;           /* submit has not returned */
 };
 zlg_status zlgi_ticket_new(zlg_writer *writer, zlgi_ticket **out, zlg_error *err);
 zlgi_ticket *zlgi_ticket_find(const zlg_writer *writer, zlg_ticket number);
 /* Frees it when nothing is left of it to wait for. */
 void zlgi_ticket_settle(zlg_writer *writer, zlgi_ticket *ticket);
+void zlgi_tickets_free(zlg_writer *writer);
 zlg_status zlgi_held_note_ticket(zlg_writer *writer, zlgi_held *held, zlgi_ticket *ticket,
                                  zlg_error *err);
 /* The end of a loan; its lender's release is called with the lock given up. */
@@ -229,8 +240,12 @@ zlg_status zlgi_side_open(zlg_writer *writer, const char *directory, zlg_error *
 /* Lets about so many bytes go to the side file, but none of `except` (or NULL). False when
  * nothing could be. */
 bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *except);
-/* Back into memory, for which room is made. The cell is busy. */
-zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, zlg_error *err);
+/* Moves one cell out that nobody else has in hand. False: it could not be. */
+bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell);
+/* Back into memory, for which room is made, or was set aside: NULL, or so many bytes, which
+ * are less then. The cell is busy. */
+zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
+                          zlg_error *err);
 void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell);
 void zlgi_side_close(zlg_writer *writer);
 
@@ -297,7 +312,7 @@ struct zlg_writer {
     zlgi_room room;
     zlgi_side side;
     zlgi_scratch *scratch; /* of the submit at hand */
-    bool is_submitting;
+    bool is_submitting, is_copying;
     zlg_ticket last_ticket;
     zlgi_ticket *tickets[ZLGI_TICKET_BUCKETS];
     /* Work. */
@@ -306,6 +321,7 @@ struct zlg_writer {
     bool is_stopping;
     int n_running;
     uint64_t n_wanted; /* objects that a flush waits for */
+    bool is_loading;   /* one object, for which room is set aside */
     zlgi_held *first_ready, *last_ready;
     zlgi_cell *first_cell, *last_cell;
     zlg_writer_counts counts;
@@ -314,8 +330,9 @@ struct zlg_writer {
 /* Locks, in the process that opened it: USAGE, with no lock held, in another. */
 zlg_status zlgi_writer_enter(zlg_writer *writer, zlg_error *err);
 void zlgi_writer_leave(zlg_writer *writer);
-/* Waits for a change, or a while; CANCELLED when patience is at its end. */
+/* Waits for a change, or a while; with CANCELLED when patience is at its end. */
 zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err);
+void zlgi_writer_pause(zlg_writer *writer); /* the same, whatever the caller wants */
 void zlgi_writer_changed(zlg_writer *writer);
 /* "array a: the message" as the error of an array. */
 zlg_status zlgi_fed_error(const zlgi_fed *fed, zlg_error *err);
@@ -332,5 +349,7 @@ zlg_status zlgi_submit(zlg_writer *writer, const zlg_submit *parts, size_t n,
 zlg_status zlgi_work_start(zlg_writer *writer, zlg_error *err); /* threads, once */
 void zlgi_work_stop(zlg_writer *writer);                        /* and joins them */
 bool zlgi_work_is_idle(const zlg_writer *writer);
+/* One cell of the queue. False: there is none that nobody has in hand. */
+bool zlgi_work_cell(zlg_writer *writer, zlgi_scratch *scratch);
 
 #endif
