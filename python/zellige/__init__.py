@@ -70,8 +70,9 @@ from .store import LocalStore, MemoryStore, Promise, Store, StorePath
 from .watching import progress
 
 if TYPE_CHECKING:
-    from . import codecs
+    from . import codecs, ome
     from .waiting import read_each
+    from .writer import Ticket, Writer
 
 __version__ = version()
 
@@ -99,8 +100,10 @@ __all__ = [
     "Store",
     "StoreError",
     "StorePath",
+    "Ticket",
     "UnsupportedError",
     "UsageError",
+    "Writer",
     "ZelligeError",
     "__version__",
     "array",
@@ -124,6 +127,7 @@ __all__ = [
     "full_like",
     "group",
     "load",
+    "ome",
     "ones",
     "ones_like",
     "open",
@@ -150,6 +154,8 @@ __all__ = [
 #: Where to find what is not imported before somebody asks for it.
 _LATER = {
     "FallbackError": "pipeline",
+    "Ticket": "writer",
+    "Writer": "writer",
     "ZelligeCodecPipeline": "pipeline",
     "pipeline_stats": "pipeline",
     "read_each": "waiting",  # which brings asyncio
@@ -157,7 +163,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("codecs", "xarray"):
+    if name in ("codecs", "ome", "xarray"):
         return import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

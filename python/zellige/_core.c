@@ -158,6 +158,7 @@ static PyMethodDef functions[] = {
     {"codec_encode", core_codec_encode, METH_VARARGS, NULL},
     {"codec_decode", core_codec_decode, METH_VARARGS, NULL},
     {"register_codec", core_register_codec, METH_VARARGS, NULL},
+    {"open_writer", core_open_writer, METH_VARARGS, NULL},
     {"watch", core_watch, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -210,13 +211,15 @@ static int execute(PyObject *module)
     state->store_type = add_type(module, &core_store_spec, NULL);
     state->memory_type = add_type(module, &core_memory_spec, NULL);
     state->block_type = add_type(module, &core_block_spec, NULL);
+    state->writer_type = add_type(module, &core_writer_spec, NULL);
     state->node_type = add_type(module, &core_node_spec, NULL);
     if (state->node_type == NULL)
         return -1;
     state->array_type = add_type(module, &core_array_spec, state->node_type);
     state->group_type = add_type(module, &core_group_spec, state->node_type);
     if (state->store_type == NULL || state->memory_type == NULL ||
-        state->block_type == NULL || state->array_type == NULL || state->group_type == NULL)
+        state->block_type == NULL || state->writer_type == NULL ||
+        state->array_type == NULL || state->group_type == NULL)
         return -1;
     if (PyModule_AddStringConstant(module, "SCATTERED", core_scattered) < 0 ||
         PyModule_AddStringConstant(module, "BEYOND", core_beyond) < 0)
@@ -233,6 +236,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->group_type);
     Py_VISIT(state->memory_type);
     Py_VISIT(state->block_type);
+    Py_VISIT(state->writer_type);
     Py_VISIT(state->empty);
     Py_VISIT(state->zeros);
     Py_VISIT(state->ndarray);
@@ -251,6 +255,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->group_type);
     Py_CLEAR(state->memory_type);
     Py_CLEAR(state->block_type);
+    Py_CLEAR(state->writer_type);
     Py_CLEAR(state->empty);
     Py_CLEAR(state->zeros);
     Py_CLEAR(state->ndarray);

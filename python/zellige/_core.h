@@ -48,6 +48,7 @@ typedef struct core_state {
     int n_threads; /* most threads of a call; 0: those of the context */
     core_pool pool;
     PyObject *store_type, *node_type, *array_type, *group_type, *memory_type, *block_type;
+    PyObject *writer_type;
     PyObject *empty, *zeros, *ndarray; /* of numpy */
     PyObject *numpy_dtype; /* zellige.dtype.numpy_dtype; NULL before first use */
     PyObject *no_index;    /* () */
@@ -59,6 +60,7 @@ typedef struct core_store {
     PyObject ob_base;
     PyObject *module;
     zlg_store *handle;
+    zlg_ctx *ctx;   /* kept by the handle */
     PyObject *root; /* str, or NULL for a store in memory */
     bool read_only, follow_links, no_locks;
 } core_store;
@@ -122,6 +124,7 @@ extern PyType_Spec core_array_spec;  /* _core_array.c */
 extern PyType_Spec core_group_spec;  /* _core_group.c */
 extern PyType_Spec core_memory_spec; /* _core_memory.c */
 extern PyType_Spec core_block_spec;  /* _core_stage.c */
+extern PyType_Spec core_writer_spec; /* _core_writer.c */
 
 /* A store over a mapping: _core_mapping.c. */
 zlg_status core_open_mapping(zlg_ctx *ctx, PyObject *object, zlg_store **out,
@@ -252,6 +255,9 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args);
 PyObject *core_array_read_encoded(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *core_array_write_encoded(PyObject *self, PyObject *args, PyObject *keywords);
 
+/* ------------------------------------------------------------------ _core_writer.c */
+PyObject *core_open_writer(PyObject *module, PyObject *args);
+
 /* ------------------------------------------------------------------ _core_stage.c
  * An object that exports memory of malloc, which it takes over also when it fails. */
 PyObject *core_block_new(PyObject *module, void *data, size_t n_bytes);
@@ -277,6 +283,9 @@ typedef struct core_source {
 bool core_source_make(core_source *source, core_node *array, core_handle *handle,
                       PyObject *value, PyObject *shape, bool may_be_one,
                       Py_ssize_t strides[CORE_MAX_RESULT_RANK]);
+/* The same of what exports memory in the type of the array. */
+bool core_source_view(core_source *source, PyObject *value, int swapped,
+                      size_t n_bytes_element, PyObject *shape, Py_ssize_t *strides);
 /* The stride in the one axis of points and masks: copies where none would do. */
 bool core_source_flatten(core_source *source, core_node *array, PyObject *shape,
                          const Py_ssize_t *strides, Py_ssize_t *out_stride);

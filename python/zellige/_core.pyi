@@ -156,6 +156,16 @@ def codec_decode(codec: object, data: Any, out: Any, /) -> Any: ...
 def register_codec(
     name: str | None, id: str | None, kind: int, factory: Callable[..., Any], /
 ) -> None: ...
+def open_writer(
+    store: Store,
+    memory_budget: int,
+    threads: int,
+    promise: Promise | None,
+    existing: int,
+    keep_empty: bool | None,
+    side_directory: str | None,
+    /,
+) -> Writer: ...
 def watch(
     report: Callable[[int, int], object] | None, /
 ) -> Callable[[int, int], object] | None: ...
@@ -286,3 +296,57 @@ class Group(Node):
     def _reopen(self, use_consolidated: bool, /) -> None: ...
     def _members(self, recursive: bool, /) -> list[tuple[str, int]]: ...
     def _kind(self, path: str, /) -> int: ...
+
+class Writer:
+    """Takes parts of arrays and stores them later: zlg_writer.
+
+    Values are arrays of NumPy of the type of the array that they go to, or the same with
+    the numbers in the other byte order (`swapped`); a value is broadcast to its box. With
+    `borrow` they are read until their ticket is taken. A timeout of None waits for ever,
+    one of 0 does not wait for memory. `cancel` is the memory of one int that another thread
+    sets to stop the call, or None."""
+
+    def add(
+        self, array: Array, start: tuple[int, ...] | None, count: tuple[int, ...] | None, /
+    ) -> int: ...
+    def add_coarser(
+        self, fine: int, coarse: int, factors: tuple[int, ...], how: int, /
+    ) -> None: ...
+    def submit(
+        self,
+        parts: list[
+            tuple[
+                int,  # of the array
+                tuple[int, ...],  # start of the box
+                tuple[int | None, ...],  # its lengths; None: 1, an axis that the value lacks
+                np.ndarray[Any, Any],
+                bool,  # swapped
+                bool,  # borrow
+            ]
+        ],
+        timeout: float | None,
+        cancel: Any,
+        /,
+    ) -> int: ...
+    def append(
+        self,
+        number: int,
+        axis: int,
+        shape: tuple[int | None, ...],
+        value: np.ndarray[Any, Any],
+        swapped: bool,
+        timeout: float | None,
+        cancel: Any,
+        /,
+    ) -> tuple[int, int]: ...
+    def poll(self, ticket: int, /) -> int: ...
+    def wait(
+        self, ticket: int, state: int, timeout: float | None, cancel: Any, /
+    ) -> None: ...
+    def drain(self, timeout: float | None, progress: Any, cancel: Any, /) -> None: ...
+    def flush(self, timeout: float | None, progress: Any, cancel: Any, /) -> None: ...
+    def close(self, timeout: float | None, progress: Any, cancel: Any, /) -> None: ...
+    def abort(self) -> None: ...
+    def leave(self) -> None: ...  # it is never freed: for a process that ends
+    def counts(self) -> dict[str, int]: ...
+    def estimate(self) -> tuple[int, int]: ...

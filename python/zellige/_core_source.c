@@ -92,6 +92,15 @@ static bool spread(core_source *source, PyObject *shape, Py_ssize_t *strides)
     return true;
 }
 
+bool core_source_view(core_source *source, PyObject *value, int swapped,
+                      size_t n_bytes_element, PyObject *shape, Py_ssize_t *strides)
+{
+    *source = (core_source){.is_packed = true};
+    source->source.swapped = swapped;
+    source->kept = Py_NewRef(value);
+    return view_kept(source, n_bytes_element) && spread(source, shape, strides);
+}
+
 /* ---------------------------------------------------------------------- variable length */
 
 /* Elements of a shape; -1 where they cannot be counted. */

@@ -11,6 +11,7 @@ static bool open_handle(core_store *self, PyObject *path, const zlg_fs_options *
     zlg_ctx *ctx = core_context(core_state_of(self->module));
     if (ctx == NULL)
         return false;
+    self->ctx = ctx;
     zlg_error err;
     zlg_status status;
     if (path == Py_None) {

@@ -117,9 +117,13 @@ class _Coroutines(Adapter):
 
     @staticmethod
     def _run(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-        from zarr.core.sync import sync
+        from zarr.core.sync import SyncError, sync
 
-        return sync(coroutine)
+        try:
+            return sync(coroutine)
+        except SyncError:  # on the thread of the loop itself
+            coroutine.close()
+            raise
 
     def get(self, key: str) -> Any:
         from .fetching import bytes_of

@@ -22,6 +22,7 @@ __all__ = [
     "Outer",
     "Plan",
     "Points",
+    "box_of",
     "plan_blocks",
     "plan_index",
     "plan_outer",
@@ -142,6 +143,28 @@ def _of_axis(item: Any, length: int, axis: int) -> Indices:
     if len(found) != length:
         raise SelectionError(f"a mask of {len(found)} does not fit axis {axis} of {length}")
     return np.flatnonzero(found).astype(np.int64, copy=False)
+
+
+def box_of(shape: Shape, key: Any) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
+    """Where a box begins, and how long it is along each axis: None for one that an integer
+    picks from. Anything but integers, slices of step 1 and an ellipsis is refused."""
+    start: list[int] = []
+    count: list[int | None] = []
+    for axis, (item, length) in enumerate(zip(_expand(key, len(shape)), shape)):
+        if isinstance(item, slice):
+            begin, step, n = _slice(item, length)
+            if step != 1:
+                raise SelectionError(f"a writer takes slices of step 1, not {step}")
+            start.append(begin)
+            count.append(n)
+        elif _is_list(item):
+            raise SelectionError(
+                f"a writer takes integers and slices, not {type(item).__name__}"
+            )
+        else:
+            start.append(_position(item, length, axis))
+            count.append(None)
+    return tuple(start), tuple(count)
 
 
 # ---------------------------------------------------------------------- plans

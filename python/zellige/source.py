@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import UsageError
 
-__all__ = ["as_array", "as_objects", "cast", "encoder", "pack"]
+__all__ = ["Casting", "as_array", "as_objects", "cast", "encoder", "fit", "pack"]
 
+Casting = Literal["safe", "same_kind", "unsafe"]
 Dtype = np.dtype[Any]
 Shape = tuple[int, ...]
 
@@ -61,6 +62,26 @@ def cast(value: Any, dtype: Dtype) -> tuple[npt.NDArray[Any], bool]:
     if source.dtype == dtype.newbyteorder("S"):
         return source, True
     return np.broadcast_to(_once(source).astype(dtype), source.shape), False
+
+
+def fit(value: Any, dtype: Dtype, casting: Casting) -> tuple[npt.NDArray[Any], bool]:
+    """As :func:`cast`, where NumPy allows it. What has no type of its own yet, numbers and
+    lists of them, may be any but a fraction among integers."""
+    if type(value) is np.ndarray and value.dtype == dtype:
+        return value, False
+    typed = isinstance(value, (str, bytes)) or _is_memory(value)
+    typed = typed or hasattr(value, "__dlpack__")
+    found = as_array(value, None)
+    if typed and not isinstance(value, (str, bytes)):
+        allowed = np.can_cast(found.dtype, dtype, casting)
+    else:
+        allowed = casting == "unsafe" or not (found.dtype.kind in "fc" and dtype.kind in "iub")
+    if not allowed:
+        raise UsageError(
+            f"values of type {found.dtype} may be changed as elements of type {dtype}: cast "
+            "them first, or open the writer with another casting"
+        )
+    return cast(found if typed else value, dtype)
 
 
 # ---------------------------------------------------------------------- variable length
