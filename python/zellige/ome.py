@@ -3,6 +3,11 @@
 >>> pyramid = zellige.ome.create_pyramid("cells.zarr", (0, 2048, 2048), "u2", "tyx", 4,
 ...     chunks=(1, 512, 512), shards=(64, 2048, 2048), scale=(0.1, 0.65, 0.65),
 ...     units={"t": "second", "y": "micrometer", "x": "micrometer"})
+>>> with zellige.Writer(pyramid.group) as writer:
+...     pyramid.feed(writer)
+...     for frame in camera:
+...         writer.append("0", frame)
+
 A group holds the arrays of an image from the finest to the coarsest, and attributes that
 say so: axes, and for each array the size of its elements and where the first one lies.
 """
@@ -11,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .array import Array
 from .create import create_group
@@ -19,6 +24,9 @@ from .errors import ExistsError, UsageError
 from .group import Group
 from .layout import UNSET, Lengths
 from .store import StoreLike
+
+if TYPE_CHECKING:
+    from .writer import Writer
 
 __all__ = ["Axes", "How", "Pyramid", "create_pyramid", "multiscales"]
 
@@ -185,6 +193,12 @@ class Pyramid:
         """The arrays, as the group and writers of it call them: "0", "1", ..."""
         return tuple(str(i) for i in range(len(self.levels)))
 
+    def feed(self, writer: Writer) -> None:
+        """Lets a writer of the group give each level what comes of what is given to the
+        level above it. Only "0" is given to then."""
+        for fine, coarse in zip(self.names, self.names[1:], strict=False):
+            writer.add_coarser(fine, coarse, self.factors, self.how)
+
 
 def _factors_of(
     factors: Mapping[str, int] | Sequence[int] | None, axes: list[dict[str, Any]]
@@ -318,8 +332,9 @@ def create_pyramid(
     the last two axes, if left out, rounding up. `levels` counts the arrays; without it
     there are as many as it takes until one chunk covers these axes. In space, chunks and
     shards are cut where a level is shorter. `scale`, `translation` and `units` are those of
-    the finest level, for :func:`multiscales`. `how` is noted, and decides where coarser
-    levels lie. Other keywords go to :func:`zellige.create_array`.
+    the finest level, for :func:`multiscales`. `how` is noted, decides where coarser levels
+    lie, and is what :meth:`Pyramid.feed` does. Other keywords go to
+    :func:`zellige.create_array`.
     """
     made = _axes(axes, units)
     n_axes = len(made)

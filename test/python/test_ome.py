@@ -206,3 +206,91 @@ def test_bad_pyramids_leave_nothing(tmp_path, more, words):
     with pytest.raises(zellige.UsageError, match=words):
         ome.create_pyramid(tmp_path / "a.zarr", **arguments)
     assert not (tmp_path / "a.zarr").exists()
+
+
+# ---------------------------------------------------------------------- levels on the way
+
+
+def reduced(data, factors, how):
+    """Windows that are cut short at the end, one after the other."""
+    shape = [-(-n // f) for n, f in zip(data.shape, factors)]
+    made = np.empty(shape, data.dtype)
+    for at in np.ndindex(*shape):
+        window = data[tuple(slice(i * f, i * f + f) for i, f in zip(at, factors))]
+        if how == "decimate":
+            made[at] = window.flat[0]
+        elif how == "mean":
+            made[at] = np.rint(window.mean())
+        else:
+            made[at] = getattr(window, how)()
+    return made
+
+
+@pytest.mark.parametrize("how", ["mean", "min", "max", "decimate"])
+def test_a_stream_feeds_its_levels(tmp_path, how):
+    pyramid = ome.create_pyramid(
+        tmp_path / "run.zarr",
+        (0, 21, 34),
+        "u2",
+        "tyx",
+        3,
+        chunks=(1, 8, 16),
+        shards=(4, 16, 32),
+        how=how,
+    )
+    frames = np.random.default_rng(5).integers(0, 5000, (11, 21, 34), "u2")
+    group = zellige.open_group(tmp_path / "run.zarr")
+    with zellige.Writer(pyramid.group) as writer:
+        pyramid.feed(writer)
+        for i in range(0, 8, 2):
+            writer.append("0", frames[i : i + 2])
+        writer.flush()
+        assert [group[name].shape[0] for name in pyramid.names] == [8, 8, 8]
+        for frame in frames[8:]:
+            writer.append("0", frame)
+    expected = frames
+    for name in pyramid.names:
+        assert np.array_equal(group[name][...], expected)
+        expected = reduced(expected, pyramid.factors, how)
+
+
+def test_parts_in_any_order_feed_the_levels(tmp_path):
+    pyramid = ome.create_pyramid(
+        tmp_path / "a.zarr", (37, 53), "f4", "yx", 3, factors=(2, 3), chunks=(8, 8)
+    )
+    data = np.random.default_rng(6).random((37, 53), "f4")
+    corners = [(i, k) for i in range(0, 37, 12) for k in range(0, 53, 18)]
+    boxes = [np.s_[i : i + 12, k : k + 18] for i, k in corners]
+    with zellige.Writer(pyramid.group) as writer:
+        pyramid.feed(writer)
+        for box in reversed(boxes):
+            writer.submit("0", box, data[box])
+        with pytest.raises(zellige.UsageError, match="axis 1: what is given begins"):
+            writer.submit("0", np.s_[0:12, 1:19], data[0:12, 1:19])
+    first = zellige.open_array(tmp_path / "a.zarr/1")[...]
+    window = data[10:12, 6:9].astype("f8")
+    assert first.shape == (19, 18) and first[5, 2] == np.float32(window.sum() / 6)
+    second = zellige.open_array(tmp_path / "a.zarr/2")
+    assert second[9, 5] == np.float32(first[18:, 15:].astype("f8").sum() / 3)
+
+
+def test_coarser_arrays_that_do_not_fit(tmp_path):
+    group = zellige.create_group(tmp_path / "g.zarr")
+    group.create_array("a", shape=(8, 8), dtype="u1")
+    group.create_array("b", shape=(4, 4), dtype="u1")
+    group.create_array("c", shape=(4, 4), dtype="u2")
+    with zellige.Writer(group) as writer:
+        with pytest.raises(zellige.UsageError, match="how is one of mean"):
+            writer.add_coarser("a", "b", (2, 2), "median")
+        with pytest.raises(zellige.UsageError, match="same axes and data type"):
+            writer.add_coarser("a", "c", (2, 2))
+        with pytest.raises(zellige.UsageError, match="8 by a factor of 4 makes 2"):
+            writer.add_coarser("a", "b", (4, 4))
+        with pytest.raises(TypeError, match="a tuple of 2 integers"):
+            writer.add_coarser("a", "b", (2,))
+        writer.add_coarser("a", "b", (2, 2), "max")
+        writer.submit("a", ..., np.arange(64, dtype="u1").reshape(8, 8))
+    assert group["b"][0].tolist() == [9, 11, 13, 15]
+    with zellige.Writer(zellige.open_array(tmp_path / "g.zarr/a", "r+")) as writer:
+        with pytest.raises(zellige.UsageError, match="a writer of one array"):
+            writer.add_coarser("a", "b", (2, 2))
