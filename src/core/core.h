@@ -52,6 +52,28 @@ zlg_status zlgi_turn_check(zlgi_turns *turns, const zlg_store *store, const char
                            zlg_error *err);
 void zlgi_turn_give(zlgi_turns *turns, zlgi_turn *turn);
 
+/* ------------------------------------------------------------------ claims (claims.c)
+ * Objects that one writer alone writes, first to last of each axis. */
+typedef struct zlgi_claim {
+    const void *owner;
+    uint64_t store_id;
+    const char *path;
+    int rank;
+    int64_t first[ZLG_MAX_RANK], last[ZLG_MAX_RANK];
+    bool is_taken;
+    struct zlgi_claim *next;
+} zlgi_claim;
+typedef struct zlgi_claims {
+    bool is_ready;
+    pthread_mutex_t lock;
+    zlgi_claim *first;
+} zlgi_claims;
+bool zlgi_claims_init(zlgi_claims *claims);
+void zlgi_claims_reset(zlgi_claims *claims);
+/* EXISTS when it shares an object with one of another owner. */
+zlg_status zlgi_claim_take(zlgi_claims *claims, zlgi_claim *claim, zlg_error *err);
+void zlgi_claim_give(zlgi_claims *claims, zlgi_claim *claim);
+
 /* ------------------------------------------------------------------ handles */
 
 struct zlg_ctx {
@@ -61,6 +83,7 @@ struct zlg_ctx {
     uint64_t next_store_id; /* atomic */
     zlgi_engine engine;
     zlgi_turns turns;
+    zlgi_claims claims;
     zlgi_registry registry; /* codecs and more that the caller has made known */
 };
 

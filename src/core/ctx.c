@@ -55,7 +55,7 @@ static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_err
                                                                 : INDEX_CACHE_BYTES);
     if (options->chunk_cache > 0)
         engine->chunk_cache = zlgi_cache_new(&ctx->alloc, (size_t)options->chunk_cache);
-    if (!zlgi_turns_init(&ctx->turns) || !engine->pool || !engine->budget ||
+    if (!zlgi_turns_init(&ctx->turns) || !zlgi_claims_init(&ctx->claims) || !engine->pool || !engine->budget ||
         !engine->index_cache || (options->chunk_cache > 0 && !engine->chunk_cache))
         return zlgi_no_memory(err, sizeof *ctx);
     return ZLG_OK;
@@ -72,6 +72,7 @@ static void free_ctx(zlg_ctx *ctx)
     zlgi_cache_free(engine->index_cache);
     zlgi_cache_free(engine->chunk_cache);
     zlgi_turns_reset(&ctx->turns);
+    zlgi_claims_reset(&ctx->claims);
     zlgi_registry_reset(&ctx->registry);
     zlgi_free(&alloc, ctx, sizeof *ctx);
 }

@@ -57,7 +57,7 @@ static zlg_status take_block(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes
 static void swap_block(zlg_writer *writer, zlgi_cell *cell, uint8_t *data, size_t n_bytes)
 {
     zlgi_cell_drop(writer, cell);
-    zlgi_room_charge(writer, n_bytes);
+    zlgi_room_work_kept(writer, n_bytes);
     cell->data = data;
     cell->n_bytes = n_bytes;
     cell->held->n_bytes += n_bytes;
@@ -89,7 +89,7 @@ static zlg_status decode(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
     const zlgi_source *source = &cell->held->fed->array->source;
     if (cell->is_spilled)
         ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
-    uint8_t *elements = zlgi_room_block(writer, box->n_bytes);
+    uint8_t *elements = zlgi_room_work(writer, box->n_bytes);
     if (!elements)
         return zlgi_no_memory(err, box->n_bytes);
     zlgi_bytes encoded = {.data = cell->data, .n = cell->n_bytes};
@@ -98,7 +98,7 @@ static zlg_status decode(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
                                           box->shape, encoded, elements, err);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK) {
-        zlgi_room_unblock(writer, elements, box->n_bytes);
+        zlgi_room_work_done(writer, elements, box->n_bytes);
         return status;
     }
     swap_block(writer, cell, elements, box->n_bytes);
@@ -211,7 +211,7 @@ static zlg_status keep_encoded(zlg_writer *writer, zlgi_bytes bytes,
     if (out->is_same)
         return ZLG_OK;
     pthread_mutex_lock(&writer->lock);
-    uint8_t *block = zlgi_room_block(writer, bytes.n);
+    uint8_t *block = zlgi_room_work(writer, bytes.n);
     pthread_mutex_unlock(&writer->lock);
     if (!block)
         return zlgi_no_memory(err, bytes.n);

@@ -124,7 +124,7 @@ static void charge(putting *p, zlgi_cell *cell, size_t n_bytes)
         zlgi_side_spill(writer, n_bytes, p->held);
     if (!zlgi_room_has(writer, n_bytes))
         zlgi_side_move(writer, cell);
-    zlgi_room_charge(writer, n_bytes);
+    zlgi_room_work_kept(writer, n_bytes);
     pthread_mutex_unlock(&writer->lock);
 }
 

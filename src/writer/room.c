@@ -19,11 +19,21 @@ bool zlgi_room_has(const zlg_writer *writer, uint64_t n_bytes)
     return used <= room->budget && n_bytes <= room->budget - used;
 }
 
+uint64_t zlgi_room_used(const zlg_writer *writer)
+{
+    const zlgi_room *room = &writer->room;
+    return room->live - room->base + room->working;
+}
+
+static void note_peak(zlg_writer *writer)
+{
+    writer->room.peak = ZLGI_MAX(writer->room.peak, zlgi_room_used(writer));
+}
+
 void zlgi_room_charge(zlg_writer *writer, uint64_t n_bytes)
 {
-    zlgi_room *room = &writer->room;
-    room->live += n_bytes;
-    room->peak = ZLGI_MAX(room->peak, room->live);
+    writer->room.live += n_bytes;
+    note_peak(writer);
 }
 
 void zlgi_room_use(zlg_writer *writer, uint64_t *aside, uint64_t n_bytes)
@@ -66,14 +76,14 @@ static void *take_kept(zlgi_room *room, size_t n_bytes)
     return NULL;
 }
 
-void *zlgi_room_block(zlg_writer *writer, size_t n_bytes)
+static void *get_block(zlg_writer *writer, size_t n_bytes)
 {
     void *block = n_bytes >= KEPT_BYTES ? take_kept(&writer->room, n_bytes) : NULL;
     trim(writer);
     return block ? block : zlgi_resize(&writer->ctx->alloc, NULL, 0, n_bytes);
 }
 
-void zlgi_room_unblock(zlg_writer *writer, void *data, size_t n_bytes)
+static void free_block(zlg_writer *writer, void *data, size_t n_bytes)
 {
     zlgi_room *room = &writer->room;
     if (n_bytes < KEPT_BYTES) {
@@ -90,16 +100,36 @@ void zlgi_room_unblock(zlg_writer *writer, void *data, size_t n_bytes)
 void *zlgi_room_take(zlg_writer *writer, size_t n_bytes)
 {
     zlgi_room_charge(writer, n_bytes);
-    void *block = zlgi_room_block(writer, n_bytes);
+    void *block = get_block(writer, n_bytes);
     if (!block)
         zlgi_room_release(writer, n_bytes);
     return block;
 }
 
-void zlgi_room_give(zlg_writer *writer, void *data, size_t n_bytes)
+void zlgi_room_give(zlg_writer *writer, void *block, size_t n_bytes)
 {
     zlgi_room_release(writer, n_bytes);
-    zlgi_room_unblock(writer, data, n_bytes);
+    free_block(writer, block, n_bytes);
+}
+
+void *zlgi_room_work(zlg_writer *writer, size_t n_bytes)
+{
+    void *block = get_block(writer, n_bytes);
+    writer->room.working += block ? n_bytes : 0;
+    note_peak(writer);
+    return block;
+}
+
+void zlgi_room_work_kept(zlg_writer *writer, size_t n_bytes)
+{
+    writer->room.working -= n_bytes;
+    zlgi_room_charge(writer, n_bytes);
+}
+
+void zlgi_room_work_done(zlg_writer *writer, void *block, size_t n_bytes)
+{
+    writer->room.working -= n_bytes;
+    free_block(writer, block, n_bytes);
 }
 
 void zlgi_room_reset(zlg_writer *writer)

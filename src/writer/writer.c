@@ -203,6 +203,25 @@ static zlg_status check_claim(zlgi_fed *fed, const zlg_claim *claim, zlg_error *
     return ZLG_OK;
 }
 
+/* The objects in which the box lies, for this writer alone. */
+static zlg_status take_claim(zlg_writer *writer, zlgi_fed *fed, zlg_error *err)
+{
+    const zlg_array *array = fed->plain;
+    fed->claim = (zlgi_claim){.owner = writer,
+                              .store_id = array->store->id,
+                              .path = array->path,
+                              .rank = array->meta.rank};
+    for (int i = 0; i < array->meta.rank; i++) {
+        const zlgi_grid_axis *axis = &array->source.grid.axis[i];
+        int64_t start = fed->claim_start[i], count = fed->claim_count[i];
+        if (count == 0)
+            return ZLG_OK;
+        fed->claim.first[i] = zlgi_grid_find(axis, start);
+        fed->claim.last[i] = zlgi_grid_find(axis, start + count - 1);
+    }
+    return zlgi_claim_take(&writer->ctx->claims, &fed->claim, err);
+}
+
 static zlg_status make_swap(zlgi_fed *fed, zlg_error *err)
 {
     bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -256,12 +275,14 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
     ZLGI_TRY(make_swap(fed, err));
     ZLGI_TRY(settle_call(writer, fed, err));
     open_side(writer, array->store);
-    return make_budget(writer, fed, err);
+    ZLGI_TRY(make_budget(writer, fed, err));
+    return fed->has_claim ? take_claim(writer, fed, err) : ZLG_OK;
 }
 
 static void free_fed(zlg_writer *writer, zlgi_fed *fed)
 {
     const zlgi_alloc *alloc = &writer->ctx->alloc;
+    zlgi_claim_give(&writer->ctx->claims, &fed->claim);
     if (fed->table)
         zlgi_free(alloc, fed->table, fed->n_table * sizeof *fed->table);
     zlgi_coarser_free(alloc, fed->coarser);
@@ -331,7 +352,7 @@ zlg_status zlg_writer_count(zlg_writer *writer, zlg_writer_counts *out, zlg_erro
     ZLGI_TRY(zlgi_writer_enter(writer, err));
     zlg_writer_counts counts = writer->counts;
     counts.n_bytes_struct = out->n_bytes_struct;
-    counts.n_bytes_live = writer->room.live;
+    counts.n_bytes_live = zlgi_room_used(writer);
     counts.n_bytes_peak = writer->room.peak;
     counts.n_bytes_budget = writer->room.budget;
     count_held(writer, &counts);

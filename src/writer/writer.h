@@ -52,7 +52,9 @@ zlg_status zlgi_given_boxes(const zlgi_given *given, int rank, const int64_t *sh
  * cost as much as copying into them. */
 typedef struct zlgi_room {
     uint64_t budget, base; /* base: what the threads need to work */
-    uint64_t live, peak;   /* base included */
+    uint64_t live;         /* base included */
+    uint64_t working;      /* of the base: blocks that threads work with */
+    uint64_t peak;         /* of what there really is */
     uint64_t aside;        /* for what is about to be read back */
     uint64_t kept;         /* of blocks that wait to be taken again: not live */
     void *blocks;
@@ -69,9 +71,13 @@ void zlgi_room_release(zlg_writer *writer, uint64_t n_bytes);
 /* Charged, also beyond the budget; NULL when memory is short. */
 void *zlgi_room_take(zlg_writer *writer, size_t n_bytes);
 void zlgi_room_give(zlg_writer *writer, void *block, size_t n_bytes);
-/* The same of what a thread works with: that is what the base is for. */
-void *zlgi_room_block(zlg_writer *writer, size_t n_bytes);
-void zlgi_room_unblock(zlg_writer *writer, void *block, size_t n_bytes);
+/* The same of what a thread works with, which is what the base is for. Kept: it is charged
+ * from now on. */
+void *zlgi_room_work(zlg_writer *writer, size_t n_bytes);
+void zlgi_room_work_kept(zlg_writer *writer, size_t n_bytes);
+void zlgi_room_work_done(zlg_writer *writer, void *block, size_t n_bytes);
+/* What there really is. */
+uint64_t zlgi_room_used(const zlg_writer *writer);
 void zlgi_room_reset(zlg_writer *writer);
 
 /* ------------------------------------------------------------------ cells (cell.c) */
@@ -280,6 +286,7 @@ struct zlgi_fed {
     zlg_call call;         /* of what the engine is asked for; settled */
     bool has_claim;
     int64_t claim_start[ZLG_MAX_RANK], claim_count[ZLG_MAX_RANK];
+    zlgi_claim claim; /* of objects */
     zlgi_growth growth;
     zlgi_coarser *coarser; /* arrays that get its reduction */
     zlgi_held **table; /* by coordinates */

@@ -421,6 +421,29 @@ static void check_refused_calls_change_nothing(void **unused)
     close_writing(&w);
 }
 
+/* An object is claimed by one writer at most. */
+static void check_claims(void **unused)
+{
+    (void)unused;
+    writing w;
+    zlg_writer *other;
+    int number;
+    const int64_t count[2] = {SHARD / 2, WIDTH};
+    const zlg_claim first = {.start = (int64_t[]){0, 0}, .count = count};
+    const zlg_claim same_shard = {.start = (int64_t[]){SHARD / 2, 0}, .count = count};
+    const zlg_claim next_shard = {.start = (int64_t[]){SHARD, 0}, .count = count};
+    open_writing(&w, 1, NULL);
+    MUST(zlg_writer_open(w.f.ctx, NULL, &other, err_));
+    MUST(zlg_writer_add(w.writer, w.array, &first, &number, err_));
+    REFUSED(ZLG_EXISTS, "array a: another writer",
+            zlg_writer_add(other, w.array, &same_shard, &number, err_));
+    MUST(zlg_writer_add(other, w.array, &next_shard, &number, err_));
+    zlg_writer_free(w.writer);
+    MUST(zlg_writer_add(other, w.array, &same_shard, &number, err_));
+    w.writer = other;
+    close_writing(&w);
+}
+
 static void check_abort(void **unused)
 {
     (void)unused;
@@ -624,6 +647,7 @@ int main(void)
         cmocka_unit_test(check_small_budgets),
         cmocka_unit_test(check_failed_object_is_kept),
         cmocka_unit_test(check_refused_calls_change_nothing),
+        cmocka_unit_test(check_claims),
         cmocka_unit_test(check_abort),
         cmocka_unit_test(check_loans),
         cmocka_unit_test(check_rows_are_known_when_stored),

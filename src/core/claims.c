@@ -1,0 +1,58 @@
+/*
+ * claims.c: who alone writes which objects, among the writers of one context. An object
+ * belongs to one of them at most.
+ */
+#include "core/core.h"
+
+bool zlgi_claims_init(zlgi_claims *claims)
+{
+    claims->is_ready = pthread_mutex_init(&claims->lock, NULL) == 0;
+    return claims->is_ready;
+}
+
+void zlgi_claims_reset(zlgi_claims *claims)
+{
+    if (claims->is_ready)
+        pthread_mutex_destroy(&claims->lock);
+}
+
+static bool share_an_object(const zlgi_claim *a, const zlgi_claim *b)
+{
+    if (a->owner == b->owner || a->store_id != b->store_id || strcmp(a->path, b->path) != 0)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->first[i] > b->last[i] || b->first[i] > a->last[i])
+            return false;
+    return true;
+}
+
+zlg_status zlgi_claim_take(zlgi_claims *claims, zlgi_claim *claim, zlg_error *err)
+{
+    zlg_status status = ZLG_OK;
+    pthread_mutex_lock(&claims->lock);
+    for (const zlgi_claim *other = claims->first; other && status == ZLG_OK;
+         other = other->next)
+        if (share_an_object(claim, other))
+            status = zlgi_fail(err, ZLG_EXISTS,
+                               "another writer has claimed objects of this box");
+    if (status == ZLG_OK) {
+        claim->next = claims->first;
+        claims->first = claim;
+        claim->is_taken = true;
+    }
+    pthread_mutex_unlock(&claims->lock);
+    return status;
+}
+
+void zlgi_claim_give(zlgi_claims *claims, zlgi_claim *claim)
+{
+    if (!claim->is_taken)
+        return;
+    pthread_mutex_lock(&claims->lock);
+    zlgi_claim **link = &claims->first;
+    while (*link != claim)
+        link = &(*link)->next;
+    *link = claim->next;
+    claim->is_taken = false;
+    pthread_mutex_unlock(&claims->lock);
+}
