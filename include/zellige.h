@@ -722,6 +722,8 @@ typedef struct zlg_array_spec {
     int64_t target_shard_bytes; /* 0: no shards are chosen (usual: 128 MiB)               */
     zlg_promise promise;       /* of the document, and the default of the handle          */
     int keep_empty;            /* the default of the handle                               */
+    const zlg_call *call;      /* overwrite: how long the caller waits for the removal:   */
+                               /* cancel, deadline, poll, as of zlg_node_delete; or NULL  */
 } zlg_array_spec;
 
 #define ZLG_ARRAY_SPEC_INIT {.n_bytes_struct = sizeof(zlg_array_spec)}
@@ -748,6 +750,7 @@ typedef struct zlg_group_spec {
     int exist_ok;           /* 1: a group that is there already is opened as it is       */
     int python_tokens;      /* as for arrays                                             */
     zlg_promise promise;    /* default: VISIBLE                                          */
+    const zlg_call *call;   /* as for arrays                                             */
 } zlg_group_spec;
 
 #define ZLG_GROUP_SPEC_INIT {.n_bytes_struct = sizeof(zlg_group_spec)}
@@ -869,6 +872,7 @@ typedef struct zlg_edit_options {
                          /* NULL                                                         */
     int n_remove;
     int python_tokens;   /* as for arrays that are created                               */
+    const zlg_call *call; /* how long the caller waits: cancel, deadline, poll; or NULL   */
 } zlg_edit_options;
 
 #define ZLG_EDIT_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_edit_options)}
@@ -878,13 +882,18 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_node_set_attributes(zlg_store *store, const 
                                                         const char *attributes,
                                                         const zlg_edit_options *options,
                                                         zlg_error *err);
-/* Removes a node and all below it. ZLG_NOT_FOUND when there is none. */
+/* Removes a node and all below it. ZLG_NOT_FOUND when there is none. Of the call cancel,
+ * deadline_ms and poll count. A removal that is stopped, or fails, leaves groups with the
+ * members that are not gone yet, each whole, and in the place of the array that it was at
+ * an empty group: the same call again finishes it. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_delete(zlg_store *store, const char *path,
-                                                zlg_error *err);
+                                                const zlg_call *call, zlg_error *err);
 /* Moves a node and all below it to a path where nothing is (ZLG_EXISTS) and whose parent is
- * a group. One step where the store can, as files can; else ZLG_UNSUPPORTED. */
+ * a group. One step where the store can, as files can; else ZLG_UNSUPPORTED. The call, as
+ * above, can stop it before that step. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_rename(zlg_store *store, const char *from,
-                                                const char *to, zlg_error *err);
+                                                const char *to, const zlg_call *call,
+                                                zlg_error *err);
 /* Writes (or writes anew) the consolidated metadata of a group: the documents of all nodes
  * below it, in its own document (v2: .zmetadata). */
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_consolidate(zlg_store *store, const char *path,

@@ -46,8 +46,10 @@ static int note_object(void *user, const char *name, int is_prefix, uint64_t n_b
     }
     if (!outside && !border)
         return 0;
-    t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
-                                (size_t)meta->rank * sizeof *coordinates, t->err);
+    t->status = zlgi_patience_check(t->patience, t->err);
+    if (t->status == ZLG_OK)
+        t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
+                                    (size_t)meta->rank * sizeof *coordinates, t->err);
     return t->status != ZLG_OK;
 }
 

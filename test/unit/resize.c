@@ -116,7 +116,7 @@ static void test_shrinking_and_growing(void **state)
             }
             zlg_array_close(array);
             check_attributes(f.stores[s], "g/a", "{\"kept\":1.50}");
-            MUST(zlg_node_delete(f.stores[s], "g", err_));
+            MUST(zlg_node_delete(f.stores[s], "g", NULL, err_));
         }
     close_fixture(&f);
 }
@@ -418,7 +418,7 @@ static void test_what_is_refused(void **state)
     REFUSED(ZLG_USAGE, "promise 7", zlg_array_resize(array, shorter, &call, NULL, err_));
     check_data(array, ROWS, COLUMNS);
     check_objects(array, ROWS, COLUMNS);
-    MUST(zlg_node_delete(store, "a", err_));
+    MUST(zlg_node_delete(store, "a", NULL, err_));
     REFUSED(ZLG_NOT_FOUND, "not there any more",
             zlg_array_resize(array, shorter, NULL, NULL, err_));
     zlg_array *other =
