@@ -849,8 +849,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_refresh(zlg_array *array, zlg_array **
  * Another shape, of the same rank. What is added holds the fill value. What falls away is
  * lost: objects outside are removed and those on the new border trimmed, so that it does
  * not come back when the array grows. Growing costs one document; shrinking lists the keys
- * of the array. The document comes first: when removing fails, the shape has changed, and
- * the same call again finishes it. out may be NULL.
+ * of the array. The document comes first, and has a member "zellige_shrinking" until all
+ * that lies outside is gone: when removing fails or is stopped, the shape has changed, and
+ * the next call that changes it finishes the work first. out may be NULL.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_resize(zlg_array *array, const int64_t *shape,
                                                  const zlg_call *call, zlg_array **out,

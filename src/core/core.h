@@ -294,8 +294,8 @@ zlg_status zlgi_array_reshape(const zlg_array *old, const zlgi_json *document,
 zlg_status zlgi_array_stored_shape(const zlg_array *array, const zlgi_json *document,
                                    int64_t out[ZLG_MAX_RANK], zlg_error *err);
 const char *zlgi_array_document(const zlg_array *array); /* its name */
-/* trim.c: removes what is stored outside the shape along the axes that became shorter. The
- * call is settled. */
+/* trim.c: removes what is stored outside the shape along the axes that became shorter, or
+ * with NULL along all. The call is settled. */
 zlg_status zlgi_array_trim(const zlg_array *array, const bool *shorter,
                            const zlg_call *call, zlgi_patience *patience, zlg_error *err);
 /* array_write.c: one write; the call is settled, the error does not name the array. */

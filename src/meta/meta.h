@@ -98,5 +98,10 @@ zlg_status zlgi_meta_shape(const zlgi_json *document, int *out_rank,
 zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int rank,
                              const int64_t *shape, const zlg_limits *limits,
                              const zlgi_json **out, zlg_error *err);
+/* The document of an array that becomes smaller says so until all that lies outside is
+ * removed: in a member of ours, which others may ignore. */
+bool zlgi_meta_is_shrinking(const zlgi_json *document);
+zlg_status zlgi_meta_mark_shrinking(zlgi_arena *arena, const zlgi_json *document,
+                                    bool shrinking, const zlgi_json **out, zlg_error *err);
 
 #endif
