@@ -686,7 +686,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
 /* ------------------------------------------------------------------ creating
  *
  * Strict: what is written obeys the specification, with every default recorded, and could
- * be opened again: a document that could not is refused, and nothing stored.
+ * be opened again: a document that could not is refused, and nothing stored. So is a chunk
+ * (inner chunk of a shard) of more bytes than chunk_bytes, ZLG_LIMIT; an uncompressed one,
+ * which is read by range, is not.
  */
 typedef struct zlg_array_spec {
     size_t n_bytes_struct;
