@@ -197,9 +197,10 @@ static void test_stopping_midway(void **state)
         zlg_store *store = f.stores[s];
         zlg_call call = ZLG_CALL_INIT;
         zlg_node kind;
+        const int n = s == 0 ? 100000 : 8000; /* of files, which take longer */
         int n_polls = 0, n_left;
         make_array(store, "a", 3);
-        for (int i = 0; i < 8000; i++) {
+        for (int i = 0; i < n; i++) {
             char key[32];
             snprintf(key, sizeof key, "a/c/%d", i);
             put_text(store, key, "x");
@@ -208,8 +209,8 @@ static void test_stopping_midway(void **state)
         REFUSED(ZLG_CANCELLED, "node a: ", zlg_node_delete(store, "a", &call, err_));
         MUST(zlg_node_kind(store, "a", NULL, &kind, err_));
         n_left = n_keys(store, "a");
-        assert_in_range(n_left, 1, 8001);
-        assert_true(n_left == 8001 || kind == ZLG_NODE_GROUP);
+        assert_in_range(n_left, 1, n + 1);
+        assert_true(n_left == n + 1 || kind == ZLG_NODE_GROUP);
         call.deadline_ms = 0;
         call.poll = stop_now;
         call.user = &n_polls;
