@@ -2,7 +2,7 @@
  * Making arrays: Python's arguments become a zlg_array_spec. Every document in it is JSON
  * text made in create.py; the library judges them.
  */
-#include "_core.h"
+#include "core.h"
 
 typedef struct spec_memory {
     int64_t shape[ZLG_MAX_RANK], object_shape[ZLG_MAX_RANK], chunk_shape[ZLG_MAX_RANK];

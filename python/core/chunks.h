@@ -7,7 +7,7 @@
 #ifndef ZELLIGE_CORE_CHUNKS_H
 #define ZELLIGE_CORE_CHUNKS_H
 
-#include "_core.h"
+#include "core.h"
 
 /* One item: a selection of one object, and its memory. */
 typedef struct core_chunk {
@@ -53,7 +53,7 @@ extern const char core_scattered[], core_beyond[];
 bool core_chunks_make(core_chunks *chunks, core_node *array, const core_batch *batch);
 void core_chunks_reset(core_chunks *chunks);
 
-/* ------------------------------------------------------------------ _core_stage.c
+/* ------------------------------------------------------------------ stage.c
  * A store of the objects of one call: their bytes as the caller has fetched them, and then
  * what the call has made of them. */
 typedef struct core_stage core_stage;

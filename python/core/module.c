@@ -2,8 +2,8 @@
  * The module: its state, its tables, and how errors and text of the library become
  * Python objects. Knows no array; the types and calls stand in the files beside it.
  */
-#include "_core_chunks.h"
-#include "_core_codec.h"
+#include "chunks.h"
+#include "codec.h"
 
 static const char *const type_names[] = {
     [ZLG_BOOL] = "bool",

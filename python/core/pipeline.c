@@ -1,9 +1,9 @@
 /*
  * Reading and writing the chunks of a batch in one call of the engine: what the codec
  * pipeline of zarr-python does. Objects are those of the array's own store, or of a stage
- * where the caller has fetched them. Knows no selection: see _core_chunks.c.
+ * where the caller has fetched them. Knows no selection: see chunks.c.
  */
-#include "_core_chunks.h"
+#include "chunks.h"
 
 /* How a batch is written. */
 typedef struct write_ways {

@@ -2,7 +2,7 @@
  * The type Group: a handle of a folder of arrays and groups. Knows what kind a member is
  * and opens it; mapping, trees and reports are Python's.
  */
-#include "_core.h"
+#include "core.h"
 
 /* open_group(type, store, path, zarr_format, read_only, use_consolidated, promise,
  * keep_empty) */

@@ -3,7 +3,7 @@
  * may be used, and the changes that are made to any node by its path: attributes, removal,
  * moving, consolidated metadata. Knows nothing of elements and members.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * become axes, lists or points. An item costs about a microsecond, so nothing is called
  * that need not be. Knows no store and no engine.
  */
-#include "_core_chunks.h"
+#include "chunks.h"
 
 const char core_scattered[] = "places that are no slices";
 const char core_beyond[] = "chunks beyond the grid";
