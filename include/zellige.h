@@ -114,7 +114,8 @@ ZLG_API const char *zlg_status_name(zlg_status status);
 ZLG_API int zlg_status_exit_code(zlg_status status);
 /* "0.1.0" */
 ZLG_API const char *zlg_version(void);
-/* The compression libraries that are built in, one name a line: "zstd\nlibdeflate\n...". */
+/* The compression libraries that are built in, one a line, libzstd with the version of its
+ * header: "zstd 1.5.7\nlibdeflate\n...". */
 ZLG_API const char *zlg_build_info(void);
 
 /* ------------------------------------------------------------------ context
