@@ -38,7 +38,8 @@ typedef struct core_batch {
     PyObject *store;     /* theirs */
     PyObject *check;     /* check(spec) is true when the spec is one for this array */
     PyObject *dropped;   /* axes that the memory lacks although lists pick from them */
-    PyObject *places;    /* None, or the address of each item's own memory, packed */
+    PyObject *places;    /* None, or the address of each item's own memory, packed; for
+                          * elements of variable length what takes or gives them */
     bool may_replace;    /* of complete items nothing that is stored stays */
     char *data;          /* the memory of all */
     int rank;            /* its axes; -1: one element for all */

@@ -372,21 +372,24 @@ class Chunks:
 
         statuses: Statuses
         if self._is_text:
-            statuses, arrays = _checked(call(None, None))
-            for item, array in zip(items, arrays):
-                shape = _shape_of(item[3], target.shape)
-                target[item[3]] = array.reshape(shape) if shape else array[0]
+
+            def put(i: int, texts: list[Any]) -> None:
+                array = self._array._from_items(texts, (len(texts),))
+                shape = _shape_of(items[i][3], target.shape)
+                target[items[i][3]] = array.reshape(shape) if shape else array[0]
+
+            statuses = _checked(call(None, put))
             return statuses
         if _same(target.dtype, self._dtype):
             result = call(_memory(target), None)
             if result != _core.SCATTERED:
-                statuses, _ = _checked(result)
+                statuses = _checked(result)
                 return statuses
         elif target.dtype.newbyteorder("=") != self._dtype:
             raise Refusal("fields of records")
         shapes = [_shape_of(item[3], target.shape) for item in items]
         arrays = _packed(shapes, self._dtype)
-        statuses, _ = _checked(call(None, _addresses(arrays)))
+        statuses = _checked(call(None, _addresses(arrays)))
         _scatter(target, items, arrays)
         return statuses
 
@@ -463,6 +466,8 @@ class Chunks:
         if source.shape == ():
             shape = _shape_of(selection, spec.shape)
             return self._array._pack(source, shape, False)
+        if source.ndim != len(parts(place)):
+            raise Refusal("memory of other axes")
         part = source[place]
         return self._array._pack(part, part.shape, False)
 

@@ -22,6 +22,7 @@ from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 import zellige
 
 PIPELINE = "zellige.ZelligeCodecPipeline"
+BATCHED = "zarr.core.codec_pipeline.BatchedCodecPipeline"
 
 
 @pytest.fixture(autouse=True)
@@ -165,8 +166,7 @@ def test_emptiness(store, dtype, fill, value, is_stored):
     array = zarr.create_array(store, shape=8, chunks=4, dtype=dtype, fill_value=fill)
     array[...] = np.full(8, value, dtype)
     assert array.nchunks_initialized == (2 if is_stored else 0)
-    batched = "zarr.core.codec_pipeline.BatchedCodecPipeline"
-    with zarr.config.set({"codec_pipeline.path": batched}):
+    with zarr.config.set({"codec_pipeline.path": BATCHED}):
         theirs = zarr.create_array({}, shape=8, chunks=4, dtype=dtype, fill_value=fill)
         theirs[...] = np.full(8, value, dtype)
         assert theirs.nchunks_initialized == array.nchunks_initialized
@@ -202,6 +202,27 @@ def test_fortran_order_and_strides(store):
     array[...] = np.asfortranarray(data + 1)[::-1]
     assert np.array_equal(array[...], data[::-1] + 1)
     assert all_native()
+
+
+def test_texts_of_more_axes(store):
+    """An axis of one value before the others is as with numbers, and nothing is left out."""
+    for dtype, value in ((str, "x"), ("i4", 7)):
+        array = zarr.create_array(store, name=f"{dtype}", shape=4, chunks=3, dtype=dtype)
+        with zarr.config.set({"codec_pipeline.path": BATCHED}):
+            theirs = zarr.create_array({}, shape=4, chunks=3, dtype=dtype)
+        for made in (array, theirs):
+            try:
+                made[...] = np.array([[value] * 4], object if dtype is str else dtype)
+            except ValueError:
+                continue
+        assert array[...].tolist() == theirs[...].tolist()
+
+
+@pytest.mark.parametrize("n", [None, -1, 1, "many", 10**12])
+def test_any_number_of_workers(store, n):
+    array, data = make(store)
+    with zarr.config.set({"codec_pipeline.max_workers": n}):
+        assert np.array_equal(array[...], data)
 
 
 # ---------------------------------------------------------------------- many at once
