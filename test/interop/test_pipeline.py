@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import zarr
 from zarr.abc.codec import BytesBytesCodec
+from zarr.codecs import ShardingCodec
 from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 import zellige
@@ -145,6 +146,34 @@ def test_chunks_beyond_the_shape_at_opening(store):
     assert np.array_equal(older[...], np.concatenate([data, data]))
     older[77] = 5
     assert (array[77] == 5).all()
+    assert all_native()
+
+
+@pytest.mark.skipif(
+    tuple(map(int, zarr.__version__.split(".")[:2])) < (3, 3), reason="no such grids"
+)
+@pytest.mark.parametrize("shards", [False, True])
+def test_rectilinear_grids_that_grow(store, shards):
+    """The pipeline knows the grid at opening; each chunk comes with its own shape."""
+    rows, columns = ((4, 2, 8), (4, 2)) if shards else ((2, 3, 5), (3, 3))
+    n_rows, n_columns = sum(rows), sum(columns)
+    more = {"serializer": ShardingCodec(chunk_shape=(2, 2))} if shards else {}
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        array = zarr.create_array(
+            store, shape=(n_rows, n_columns), chunks=(rows, columns), dtype="i4", **more
+        )
+        data = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
+        array[...] = data
+        for n in (6, 2, 10, 4):
+            new = np.random.default_rng(n).integers(0, 99, (n, n_columns))
+            array.append(new)
+            data = np.concatenate([data, new])
+        array.resize((len(data) + 8, n_columns + 4))
+        array[-3:, -2:] = 7  # in chunks behind one that nobody has asked for
+        assert np.array_equal(array[: len(data), :n_columns], data)
+        assert np.array_equal(zarr.open_array(store)[...], array[...])
+        assert (array[-3:, -2:] == 7).all()
+        assert array[len(data) - 4 :].sum() == data[-4:].sum() + 6 * 7
     assert all_native()
 
 
