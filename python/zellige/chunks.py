@@ -424,7 +424,7 @@ class Chunks:
                 statuses = _checked(result)
                 return statuses
         elif target.dtype.newbyteorder("=") != self._dtype:
-            raise Refusal("fields of records")
+            raise Refusal("elements of another type, as of fields")
         shapes = [_shape_of(item[3], target.shape) for item in items]
         arrays = _packed(shapes, self._dtype)
         statuses = _checked(call(None, _addresses(arrays)))
@@ -485,7 +485,7 @@ class Chunks:
             return made
         if not _same(source.dtype, self._dtype):
             if source.dtype.newbyteorder("=") != self._dtype:
-                raise Refusal("fields of records")
+                raise Refusal("elements of another type, as of fields")
             numbers = _as_numbers(source)
             source = numbers.astype(numbers.dtype.newbyteorder("=")).view(self._dtype)
         if source.shape == ():
