@@ -233,6 +233,16 @@ typedef struct texts {
     Py_buffer bytes, offsets;
 } texts;
 
+static int64_t count_of(const zlg_selection *selection)
+{
+    if (selection->kind == ZLG_POINTS)
+        return selection->n_points;
+    int64_t n = 1;
+    for (int i = 0; i < selection->rank; i++)
+        n *= selection->axes[i].count;
+    return n;
+}
+
 static bool take_texts(job *j, Py_ssize_t i, texts *out, Py_ssize_t *n_taken,
                        zlg_source *source)
 {
@@ -247,7 +257,11 @@ static bool take_texts(job *j, Py_ssize_t i, texts *out, Py_ssize_t *n_taken,
     ++*n_taken;
     source->data = out->bytes.buf;
     source->offsets = out->offsets.buf;
-    return true;
+    int64_t n = count_of(&j->chunks.items[i].selection) + 1;
+    if (out->offsets.len == n * (Py_ssize_t)sizeof *source->offsets)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "as many texts are written as are selected");
+    return false;
 }
 
 static bool run_writes(job *j, core_call *call, zlg_write *writes, texts *views)

@@ -501,12 +501,14 @@ class Chunks:
     def _texts(self, item: Item, source: npt.NDArray[Any]) -> Any:
         """Bytes and offsets of what is written to a chunk."""
         _, spec, selection, place, _ = item
+        shape = _shape_of(selection, spec.shape)
         if source.shape == ():
-            shape = _shape_of(selection, spec.shape)
             return self._array._pack(source, shape, False)
         if source.ndim != len(parts(place)):
             raise Refusal("memory of other axes")
         part = source[place]
+        if part.size != math.prod(shape):
+            raise Refusal("memory of another shape")
         return self._array._pack(part, part.shape, False)
 
     # ------------------------------------------------------------------ both

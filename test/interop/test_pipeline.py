@@ -233,18 +233,27 @@ def test_fortran_order_and_strides(store):
     assert all_native()
 
 
-def test_texts_of_more_axes(store):
-    """An axis of one value before the others is as with numbers, and nothing is left out."""
-    for dtype, value in ((str, "x"), ("i4", 7)):
-        array = zarr.create_array(store, name=f"{dtype}", shape=4, chunks=3, dtype=dtype)
-        with zarr.config.set({"codec_pipeline.path": BATCHED}):
-            theirs = zarr.create_array({}, shape=4, chunks=3, dtype=dtype)
-        for made in (array, theirs):
+SHAPES = [(1, 4), (1, 1, 4), (3, 1), (1, 1), (1,), (4,), (1, 3, 4), (12,), (3, 4, 1)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [str, "i4"])
+def test_values_of_another_shape(store, dtype, shape):
+    """Texts or numbers, they are written or refused as in zarr-python."""
+    value = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    found = []
+    for path, where in (PIPELINE, store), (BATCHED, MemoryStore()):
+        with zarr.config.set({"codec_pipeline.path": path}):
+            array = zarr.create_array(
+                where, shape=(3, 4), chunks=(2, 3), dtype=dtype, overwrite=True
+            )
             try:
-                made[...] = np.array([[value] * 4], object if dtype is str else dtype)
-            except ValueError:
-                continue
-        assert array[...].tolist() == theirs[...].tolist()
+                array[...] = value
+            except (ValueError, IndexError):
+                found.append("refused")
+            else:
+                found.append(array[...].tolist())
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("n", [None, -1, 1, "many", 10**12])
