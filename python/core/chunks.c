@@ -7,6 +7,7 @@
 
 const char core_scattered[] = "places that are no slices";
 const char core_beyond[] = "chunks beyond the grid";
+const char core_other_shape[] = "chunks of another shape";
 
 typedef struct index_list {
     struct index_list *next;
@@ -387,7 +388,7 @@ static bool take_item(core_chunks *chunks, const core_batch *batch, Py_ssize_t i
         return false;
     for (int k = 0; k < chunks->rank; k++)
         if (at->edge[k] != known->shape[k])
-            return refuse(chunks, "chunks of another shape");
+            return refuse(chunks, core_other_shape);
     bool is_dropped[ZLG_MAX_RANK] = {false};
     chunks->items[i].replaces = is_complete && batch->may_replace;
     if (!take_selection(chunks, selection, at, i, is_dropped))
