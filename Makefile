@@ -10,21 +10,22 @@
 #   make bench     speed, against peers and against an ideal loop
 #   make format    lays the C code out as .clang-format says
 #
-# demo, check and bench install the Debian packages they lack, when they may.
+# They install the Debian packages they lack, when they may, and make a newer libzstd where
+# Debian's is old.
 PYTHON ?= python3
 
 build:
-	@tools/setup build
+	@tools/setup build && tools/zstd
 	@cmake -S . -B build -G Ninja -DZELLIGE_TESTS=OFF --log-level=NOTICE
 	@cmake --build build
 
 python:
-	@tools/setup build
+	@tools/setup build && tools/zstd
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	@.venv/bin/pip install --quiet '.$(EXTRA)'
 
 wheel:
-	@tools/setup build
+	@tools/setup build && tools/zstd
 	@$(PYTHON) tools/wheel
 
 demo:
@@ -34,15 +35,15 @@ demo:
 	@.venv/bin/python examples/demo.py
 
 check:
-	@tools/setup check
+	@tools/setup check && tools/zstd
 	@tools/check
 
 suites:
-	@tools/setup check
+	@tools/setup check && tools/zstd
 	@tools/suites
 
 soak:
-	@tools/setup check
+	@tools/setup check && tools/zstd
 	@tools/soak
 
 bench: build python

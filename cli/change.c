@@ -8,6 +8,14 @@
 #include <string.h>
 
 #include "cli.h"
+#include "os.h"
+
+zlg_call cli_change_call(void)
+{
+    zlg_call call = ZLG_CALL_INIT;
+    call.cancel = cli_catch_interrupt();
+    return call;
+}
 
 zlg_status cli_promise(const cli_settings *settings, zlg_promise *out, zlg_error *err)
 {

@@ -219,6 +219,8 @@ zlg_status cli_promise(const cli_settings *settings, zlg_promise *out, zlg_error
 /* "10,20"; nothing is no axis. `what` stands in messages. */
 zlg_status cli_lengths(const char *text, const char *what, int *out_rank,
                        int64_t out[ZLG_MAX_RANK], zlg_error *err);
+/* A call that Ctrl-C stops, for what has no bar. */
+zlg_call cli_change_call(void);
 /* A note on each group above the node with consolidated metadata, which a change below does
  * not touch; but not on those above another path, which may be NULL. */
 void cli_note_consolidated(const cli_node *node, const char *other);

@@ -91,6 +91,8 @@ static zlg_status change_attributes(const cli_settings *settings, const cli_node
 {
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
     char *object = NULL;
+    const zlg_call call = cli_change_call();
+    options.call = &call;
     options.promise = node->options.promise;
     options.remove = settings->remove.items;
     options.n_remove = settings->remove.n;

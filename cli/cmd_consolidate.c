@@ -8,6 +8,8 @@ static zlg_status consolidate(const cli_settings *settings, const cli_node *node
 {
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
     (void)settings;
+    const zlg_call call = cli_change_call();
+    options.call = &call;
     options.promise = node->options.promise;
     return zlg_group_consolidate(node->store, node->path, &options, err);
 }

@@ -14,15 +14,19 @@ static zlg_status create_in(const creation *c, zlg_store *store, zlg_error *err)
     const cli_settings *s = c->settings;
     zlg_array *array = NULL;
     zlg_group *group = NULL;
+    const zlg_call call = cli_change_call();
+    zlg_array_spec array_spec = c->spec;
     zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
+    array_spec.call = spec.call = &call;
     spec.zarr_format = (int)(s->format ? s->format : s->zarr_format);
     spec.attributes = s->attrs;
     spec.overwrite = s->overwrite;
     spec.exist_ok = s->exist_ok;
     spec.python_tokens = s->python_tokens;
     spec.promise = c->promise;
-    zlg_status status = s->group ? zlg_group_create(store, c->path, &spec, &group, err)
-                                 : zlg_array_create(store, c->path, &c->spec, &array, err);
+    zlg_status status = s->group
+                            ? zlg_group_create(store, c->path, &spec, &group, err)
+                            : zlg_array_create(store, c->path, &array_spec, &array, err);
     zlg_group_close(group);
     zlg_array_close(array);
     return status;

@@ -8,12 +8,13 @@
 static zlg_status move_node(const cli_settings *settings, const cli_node *node,
                             zlg_error *err)
 {
+    const zlg_call call = cli_change_call();
     char *from = NULL, *to = NULL;
     zlg_status status = cli_node_path(settings->arguments[1], &from, err);
     if (status == ZLG_OK)
         status = cli_node_path(settings->arguments[2], &to, err);
     if (status == ZLG_OK)
-        status = zlg_node_rename(node->store, from, to, err);
+        status = zlg_node_rename(node->store, from, to, &call, err);
     cli_node moved = *node;
     moved.path = from;
     if (status == ZLG_OK)

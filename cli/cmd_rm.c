@@ -8,12 +8,13 @@
 static zlg_status remove_node(const cli_settings *settings, const cli_node *node,
                               zlg_error *err)
 {
+    const zlg_call call = cli_change_call();
     if (!*node->path && !settings->force)
         return cli_fail(err, ZLG_USAGE,
                         "%s is a whole store: --force removes it, a NODE behind it names "
                         "what lies in it",
                         node->folder);
-    CLI_TRY(zlg_node_delete(node->store, node->path, err));
+    CLI_TRY(zlg_node_delete(node->store, node->path, &call, err));
     cli_note_consolidated(node, NULL);
     if (!*node->path)
         cli_remove_folder(node->folder);

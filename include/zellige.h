@@ -114,7 +114,8 @@ ZLG_API const char *zlg_status_name(zlg_status status);
 ZLG_API int zlg_status_exit_code(zlg_status status);
 /* "0.1.0" */
 ZLG_API const char *zlg_version(void);
-/* The compression libraries that are built in, one name a line: "zstd\nlibdeflate\n...". */
+/* The compression libraries that are built in, one a line, libzstd with the version of its
+ * header: "zstd 1.5.7\nlibdeflate\n...". */
 ZLG_API const char *zlg_build_info(void);
 
 /* ------------------------------------------------------------------ context
@@ -687,7 +688,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
 /* ------------------------------------------------------------------ creating
  *
  * Strict: what is written obeys the specification, with every default recorded, and could
- * be opened again: a document that could not is refused, and nothing stored.
+ * be opened again: a document that could not is refused, and nothing stored. So is a chunk
+ * (inner chunk of a shard) of more bytes than chunk_bytes, ZLG_LIMIT; an uncompressed one,
+ * which is read by range, is not.
  */
 typedef struct zlg_array_spec {
     size_t n_bytes_struct;
@@ -723,6 +726,8 @@ typedef struct zlg_array_spec {
     int64_t target_shard_bytes; /* 0: no shards are chosen (usual: 128 MiB)               */
     zlg_promise promise;       /* of the document, and the default of the handle          */
     int keep_empty;            /* the default of the handle                               */
+    const zlg_call *call;      /* overwrite: how long the caller waits for the removal:   */
+                               /* cancel, deadline, poll, as of zlg_node_delete; or NULL  */
 } zlg_array_spec;
 
 #define ZLG_ARRAY_SPEC_INIT {.n_bytes_struct = sizeof(zlg_array_spec)}
@@ -749,6 +754,7 @@ typedef struct zlg_group_spec {
     int exist_ok;           /* 1: a group that is there already is opened as it is       */
     int python_tokens;      /* as for arrays                                             */
     zlg_promise promise;    /* default: VISIBLE                                          */
+    const zlg_call *call;   /* as for arrays                                             */
 } zlg_group_spec;
 
 #define ZLG_GROUP_SPEC_INIT {.n_bytes_struct = sizeof(zlg_group_spec)}
@@ -847,8 +853,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_refresh(zlg_array *array, zlg_array **
  * Another shape, of the same rank. What is added holds the fill value. What falls away is
  * lost: objects outside are removed and those on the new border trimmed, so that it does
  * not come back when the array grows. Growing costs one document; shrinking lists the keys
- * of the array. The document comes first: when removing fails, the shape has changed, and
- * the same call again finishes it. out may be NULL.
+ * of the array. The document comes first, and has a member "zellige_shrinking" until all
+ * that lies outside is gone: when removing fails or is stopped, the shape has changed, and
+ * the next call that changes it finishes the work first. out may be NULL.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_resize(zlg_array *array, const int64_t *shape,
                                                  const zlg_call *call, zlg_array **out,
@@ -870,6 +877,7 @@ typedef struct zlg_edit_options {
                          /* NULL                                                         */
     int n_remove;
     int python_tokens;   /* as for arrays that are created                               */
+    const zlg_call *call; /* how long the caller waits: cancel, deadline, poll; or NULL   */
 } zlg_edit_options;
 
 #define ZLG_EDIT_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_edit_options)}
@@ -879,13 +887,18 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_node_set_attributes(zlg_store *store, const 
                                                         const char *attributes,
                                                         const zlg_edit_options *options,
                                                         zlg_error *err);
-/* Removes a node and all below it. ZLG_NOT_FOUND when there is none. */
+/* Removes a node and all below it. ZLG_NOT_FOUND when there is none. Of the call cancel,
+ * deadline_ms and poll count. A removal that is stopped, or fails, leaves groups with the
+ * members that are not gone yet, each whole, and in the place of the array that it was at
+ * an empty group: the same call again finishes it. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_delete(zlg_store *store, const char *path,
-                                                zlg_error *err);
+                                                const zlg_call *call, zlg_error *err);
 /* Moves a node and all below it to a path where nothing is (ZLG_EXISTS) and whose parent is
- * a group. One step where the store can, as files can; else ZLG_UNSUPPORTED. */
+ * a group. One step where the store can, as files can; else ZLG_UNSUPPORTED. The call, as
+ * above, can stop it before that step. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_rename(zlg_store *store, const char *from,
-                                                const char *to, zlg_error *err);
+                                                const char *to, const zlg_call *call,
+                                                zlg_error *err);
 /* Writes (or writes anew) the consolidated metadata of a group: the documents of all nodes
  * below it, in its own document (v2: .zmetadata). */
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_consolidate(zlg_store *store, const char *path,

@@ -18,6 +18,7 @@ _Bytes = bytes | bytearray | memoryview
 STATUS: tuple[tuple[int, str, int, str], ...]
 SCATTERED: str
 BEYOND: str
+OTHER_SHAPE: str
 LIMITS: tuple[tuple[str, int, str, str], ...]
 
 def version() -> str: ...

@@ -20,7 +20,7 @@ from .errors import NotFoundError, UnsupportedError, UsageError
 from .group import Group, consolidate
 from .making import told_keywords
 from .report import Report
-from .store import Promise, Store, StoreLike, open_place, open_store
+from .store import Promise, Store, StoreLike, leaves_nothing, open_place, open_store
 from .watching import Progress
 
 __all__ = [
@@ -48,6 +48,7 @@ def _check(mode: str) -> None:
         raise UsageError(f"mode {mode!r} is none of {', '.join(_MODES)}")
 
 
+@leaves_nothing
 def open_array(
     store: StoreLike = None,
     mode: str | None = None,
@@ -100,6 +101,7 @@ def open_array(
     )
 
 
+@leaves_nothing
 def open_group(
     store: StoreLike = None,
     mode: str | None = None,
@@ -192,6 +194,7 @@ def group(
     )
 
 
+@leaves_nothing
 def open(
     store: StoreLike = None,
     mode: str | None = None,

@@ -37,6 +37,7 @@ Statuses = bytearray
 Result = Any
 
 _ORDERS = {"morton": 0, "lexicographic": 1, "unordered": 1, "colexicographic": 2}
+_MOST_ADDED = 1 << 16  # chunks that a rectilinear grid grows by at once
 _TEXT_CODECS = {"vlen-utf8", "vlen-bytes", "vlen-array"}
 
 
@@ -125,6 +126,19 @@ def _regular_chunks(document: dict[str, Any]) -> list[int] | None:
         return list(document["chunks"])
     grid = document["chunk_grid"]
     return grid["configuration"]["chunk_shape"] if grid["name"] == "regular" else None
+
+
+def _edges(document: dict[str, Any]) -> list[list[int]]:
+    """The lengths of the chunks along each axis of a rectilinear grid."""
+    stored = document["chunk_grid"]["configuration"]["chunk_shapes"]
+    found = []
+    for part, length in zip(stored, document["shape"]):
+        if isinstance(part, int):
+            found.append(-(-length // part) * [part])
+            continue
+        runs = (run if isinstance(run, list) else [run, 1] for run in part)
+        found.append([n for n, count in runs for _ in range(count)])
+    return found
 
 
 def _prefix(document: dict[str, Any], key: str) -> str:
@@ -338,14 +352,38 @@ class Chunks:
         """Makes room for chunks beyond the grid: the array has grown since."""
         chunks = _regular_chunks(self._document)
         if chunks is None:
-            raise Refusal("chunks beyond the grid")
-        shape = list(self._document["shape"])
+            self._add_edges(items)
+        else:
+            shape = list(self._document["shape"])
+            for at, _ in self._places(items):
+                for axis, i in enumerate(at):
+                    shape[axis] = max(shape[axis], _whole(2 * (i + 1), chunks[axis]))
+            self._document = {**self._document, "shape": shape}
+        self._open()
+
+    def _add_edges(self, items: list[Item]) -> None:
+        """A rectilinear grid with the lengths of these chunks. Of one that nobody has asked
+        for yet the length is a guess, which is put right when somebody does."""
+        edges = _edges(self._document)
+        for at, lengths in self._places(items):
+            for axis, i in enumerate(at):
+                if i - len(edges[axis]) > _MOST_ADDED:
+                    raise Refusal("chunks far beyond the grid")
+                missing = i + 1 - len(edges[axis])
+                edges[axis] += missing * [lengths[axis]]
+                edges[axis][i] = lengths[axis]
+        grid = {"kind": "inline", "chunk_shapes": edges}
+        self._document = {
+            **self._document,
+            "shape": [sum(lengths) for lengths in edges],
+            "chunk_grid": {"name": "rectilinear", "configuration": grid},
+        }
+
+    def _places(self, items: list[Item]) -> Iterable[tuple[Sequence[int], Sequence[int]]]:
+        """The coordinates of each chunk, and its shape."""
         for item in items:
             at = _core.chunk_coordinates(self._array, item[0].path)
-            for axis, i in enumerate(at or ()):
-                shape[axis] = max(shape[axis], _whole(2 * (i + 1), chunks[axis]))
-        self._document = {**self._document, "shape": shape}
-        self._open()
+            yield at or (), item[1].shape
 
     # ------------------------------------------------------------------ reading
 
@@ -372,21 +410,24 @@ class Chunks:
 
         statuses: Statuses
         if self._is_text:
-            statuses, arrays = _checked(call(None, None))
-            for item, array in zip(items, arrays):
-                shape = _shape_of(item[3], target.shape)
-                target[item[3]] = array.reshape(shape) if shape else array[0]
+
+            def put(i: int, texts: list[Any]) -> None:
+                array = self._array._from_items(texts, (len(texts),))
+                shape = _shape_of(items[i][3], target.shape)
+                target[items[i][3]] = array.reshape(shape) if shape else array[0]
+
+            statuses = _checked(call(None, put))
             return statuses
         if _same(target.dtype, self._dtype):
             result = call(_memory(target), None)
             if result != _core.SCATTERED:
-                statuses, _ = _checked(result)
+                statuses = _checked(result)
                 return statuses
         elif target.dtype.newbyteorder("=") != self._dtype:
-            raise Refusal("fields of records")
+            raise Refusal("elements of another type, as of fields")
         shapes = [_shape_of(item[3], target.shape) for item in items]
         arrays = _packed(shapes, self._dtype)
-        statuses, _ = _checked(call(None, _addresses(arrays)))
+        statuses = _checked(call(None, _addresses(arrays)))
         _scatter(target, items, arrays)
         return statuses
 
@@ -444,7 +485,7 @@ class Chunks:
             return made
         if not _same(source.dtype, self._dtype):
             if source.dtype.newbyteorder("=") != self._dtype:
-                raise Refusal("fields of records")
+                raise Refusal("elements of another type, as of fields")
             numbers = _as_numbers(source)
             source = numbers.astype(numbers.dtype.newbyteorder("=")).view(self._dtype)
         if source.shape == ():
@@ -460,10 +501,14 @@ class Chunks:
     def _texts(self, item: Item, source: npt.NDArray[Any]) -> Any:
         """Bytes and offsets of what is written to a chunk."""
         _, spec, selection, place, _ = item
+        shape = _shape_of(selection, spec.shape)
         if source.shape == ():
-            shape = _shape_of(selection, spec.shape)
             return self._array._pack(source, shape, False)
+        if source.ndim != len(parts(place)):
+            raise Refusal("memory of other axes")
         part = source[place]
+        if part.size != math.prod(shape):
+            raise Refusal("memory of another shape")
         return self._array._pack(part, part.shape, False)
 
     # ------------------------------------------------------------------ both
@@ -497,7 +542,8 @@ class Chunks:
             )
 
         result = call()
-        if result == _core.BEYOND:
+        is_new = result == _core.OTHER_SHAPE and not _regular_chunks(self._document)
+        if is_new or result == _core.BEYOND:
             self._grow(items)
             result = call()
         return result

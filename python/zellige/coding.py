@@ -85,6 +85,14 @@ def _of_version_2(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": name, **settings}
 
 
+def _for_older_readers(codec: Mapping[str, Any]) -> dict[str, Any]:
+    """A codec of version 2 without the settings that say nothing, and that some refuse."""
+    settings = dict(codec)
+    if settings.get("id") == "zstd" and settings.get("checksum") is False:
+        del settings["checksum"]
+    return settings
+
+
 def _codec(codec: Any, zarr_format: int, dtype: Any) -> Any:
     """A codec as JSON of a version. What is none is left for the library to refuse."""
     learns = getattr(codec, "_tunable_attrs", ())
@@ -95,8 +103,8 @@ def _codec(codec: Any, zarr_format: int, dtype: Any) -> Any:
         return _BYTES if codec == "bytes" else codec
     if zarr_format == 2:
         if "name" in codec and "id" not in codec:
-            return _of_version_2(codec)
-        return dict(codec)
+            codec = _of_version_2(codec)
+        return _for_older_readers(codec)
     if "id" in codec and "name" not in codec:
         return _of_version_3(codec, element_bytes(dtype))
     if not learns:

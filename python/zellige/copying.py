@@ -18,7 +18,7 @@ from .create import create_array, create_group, place_of
 from .errors import ExistsError, UsageError
 from .group import Group
 from .layout import Lengths
-from .store import Promise, Store, StoreLike, open_place
+from .store import Promise, Store, StoreLike, leaves_nothing, open_place
 from .watching import Progress, Steps, watched
 
 __all__ = ["copy", "copy_all", "copy_elements", "copy_store", "from_array"]
@@ -256,6 +256,7 @@ def _kept(source: Array, keywords: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+@leaves_nothing
 def from_array(
     store: StoreLike,
     *,

@@ -18,7 +18,7 @@ from .dtype import element_bytes, fill_to_json, memory_dtype, told_dtype, zarr_d
 from .errors import UsageError
 from .layout import UNSET, Layout, Lengths, Unset, key_encoding, layout_of, shape_of
 from .source import as_array
-from .store import MemoryStore, Promise, StoreLike, open_place
+from .store import MemoryStore, Promise, StoreLike, leaves_nothing, open_place
 from .watching import Progress
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def _write(array: Array, data: Any, progress: Progress | None) -> None:
 # ---------------------------------------------------------------------- arrays
 
 
+@leaves_nothing
 def create_array(
     store: StoreLike = None,
     *,
@@ -247,6 +248,7 @@ def create_array(
 # ---------------------------------------------------------------------- groups
 
 
+@leaves_nothing
 def create_group(
     store: StoreLike = None,
     *,

@@ -19,7 +19,7 @@ def _memory(value: Any) -> Any:
 
 
 class Mapped:
-    """A mapping as the binding calls a store; see _core_mapping.c."""
+    """A mapping as the binding calls a store; see python/core/mapping.c."""
 
     label = "memory"
 

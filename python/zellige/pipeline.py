@@ -44,6 +44,8 @@ _Managed = getattr(storage, "ManagedMemoryStore", None)  # not in zarr-python 3.
 if _Managed is not None:
     _KINDS[_Managed] = _MEMORY
 
+_MOST_THREADS = 1 << 16  # a number that the engine takes; it starts far fewer
+
 _memory_lock = threading.Lock()  # what is stored in memory changes under it
 
 
@@ -86,9 +88,10 @@ def pipeline_stats(*, reset: bool = False) -> dict[str, Any]:
 def _n_threads() -> int:
     """Threads of one call; 0: one for each core."""
     try:
-        return max(0, int(config.get("codec_pipeline.max_workers", None) or 0))
-    except (TypeError, ValueError):
+        n = int(config.get("codec_pipeline.max_workers", None) or 0)
+    except (TypeError, ValueError, OverflowError):
         return 0
+    return min(max(0, n), _MOST_THREADS)
 
 
 async def _in_thread(function: Callable[..., T], *args: Any) -> T:

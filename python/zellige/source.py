@@ -115,15 +115,25 @@ def encoder(name: str, part: Dtype | None) -> Encoder:
         return partial(_encode_lists, part=part)
     kinds: Any = str if name == "string" else (bytes, bytearray, memoryview)
 
-    def encode(items: list[Any]) -> tuple[bytes, Iterable[int]]:
+    def check(items: list[Any]) -> None:
         for kind in set(map(type, items)):
             if not issubclass(kind, kinds):
                 raise TypeError(
                     f"elements of type {name}, not {kind.__name__}, are written here"
                 )
-        return _encode_texts(items) if kinds is str else _join(list(map(bytes, items)))
 
-    return encode
+    def encode(items: list[Any]) -> tuple[bytes, Iterable[int]]:
+        check(items)
+        return _join(list(map(bytes, items)))
+
+    def encode_texts(items: list[Any]) -> tuple[bytes, Iterable[int]]:
+        try:
+            return _encode_texts(items)
+        except TypeError:  # looking first would cost more than a tenth of the time
+            check(items)
+            raise
+
+    return encode_texts if kinds is str else encode
 
 
 def _rows(value: npt.NDArray[Any], ndim: int) -> npt.NDArray[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, ParamSpec, Protocol, Self, TypeVar
+from urllib.parse import unquote
 
 from . import _core
 from .adapting import adapter_of
@@ -19,6 +21,7 @@ __all__ = [
     "Store",
     "StoreLike",
     "StorePath",
+    "leaves_nothing",
     "open_place",
     "open_store",
 ]
@@ -282,3 +285,44 @@ def open_place(
         place: Any = store
         store, above = place.store, place.path
     return open_store(store, mode), "/".join(filter(None, (above, below)))
+
+
+# ---------------------------------------------------------------------- what is refused
+
+_P = ParamSpec("_P")
+_Result = TypeVar("_Result")
+
+
+def _missing_folders(store: Any) -> list[str]:
+    """Folders that opening a path would make, the innermost first."""
+    missing: list[str] = []
+    if isinstance(store, StorePath) or not isinstance(store, (str, os.PathLike)):
+        return missing
+    text = os.fspath(store)
+    if isinstance(text, str) and text.startswith("file://"):
+        text = unquote(text.removeprefix("file://").removeprefix("localhost"))
+    folder = os.path.abspath(text)
+    while not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing
+
+
+def leaves_nothing(make: Callable[_P, _Result]) -> Callable[_P, _Result]:
+    """For a function whose first argument is a store: when it fails, the folders go that were
+    made for the store and in which there is nothing."""
+
+    @functools.wraps(make)
+    def wrapped(*args: _P.args, **keywords: _P.kwargs) -> _Result:
+        missing = _missing_folders(args[0] if args else keywords.get("store"))
+        try:
+            return make(*args, **keywords)
+        except BaseException:
+            for folder in missing:
+                try:
+                    os.rmdir(folder)
+                except OSError:  # it was not made, or somebody uses it
+                    break
+            raise
+
+    return wrapped

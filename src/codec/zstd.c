@@ -6,6 +6,7 @@
  * size; the library walks over all of them. What a frame claims is believed only as far
  * as a frame of that length could honestly make it.
  */
+#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_c_blockSplitterLevel */
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -71,6 +72,11 @@ static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, config->level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, config->checksum);
+#ifdef ZSTD_c_blockSplitterLevel
+    /* Blocks of 1.5.7 end where the data changes; a chunk is alike all over, and small
+       blocks cost time both ways. A library that does not know it ignores it. */
+    ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
+#endif
     ZLGI_TRY(zlgi_buf_reserve(out, ZSTD_compressBound(in.n), false, err));
     size_t n = ZSTD_compress2(context, out->data, out->capacity, in.data, in.n);
     if (ZSTD_isError(n))

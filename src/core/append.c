@@ -82,6 +82,19 @@ static zlg_status write_data(appending *a, zlg_error *err)
     return status;
 }
 
+/* What an earlier call had to leave there would show. */
+static zlg_status finish_shrinking(const appending *a, const zlgi_json **document,
+                                   zlgi_arena *arena, zlgi_buf *text, zlg_error *err)
+{
+    zlg_array *now;
+    ZLGI_TRY(zlgi_meta_mark_shrinking(arena, *document, false, document, err));
+    ZLGI_TRY(zlgi_array_reshape(a->array, *document, NULL, arena, text, &now, err));
+    text->n = 0;
+    zlg_status status = zlgi_array_trim(now, NULL, a->patience->call, a->patience, err);
+    zlg_array_close(now);
+    return status;
+}
+
 static zlg_status append_to(void *user, const zlgi_json *document, zlgi_arena *arena,
                             zlgi_buf *out, zlg_error *err)
 {
@@ -89,12 +102,16 @@ static zlg_status append_to(void *user, const zlgi_json *document, zlgi_arena *a
     int64_t shape[ZLG_MAX_RANK];
     ZLGI_TRY(grow_shape(a, document, shape, err));
     const int64_t at = shape[a->axis] - a->n;
+    if (zlgi_meta_is_shrinking(document)) {
+        ZLGI_TRY(finish_shrinking(a, &document, arena, out, err));
+        a->is_written = false;
+    }
     zlg_array_close(a->grown);
     ZLGI_TRY(zlgi_array_reshape(a->array, document, shape, arena, out, &a->grown, err));
     if (!zlgi_same_type(a->grown->meta.dtype, a->array->meta.dtype))
         return zlgi_fail(err, ZLG_NOT_FOUND, "an array of another type lies there by now");
     if (a->n == 0)
-        out->n = 0;
+        out->n = 0; /* it stays */
     if (a->n == 0 || (a->is_written && at == a->at))
         return ZLG_OK;
     a->at = at;

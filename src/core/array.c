@@ -238,7 +238,7 @@ zlg_status zlg_array_from_metadata(zlg_store *store, const char *path, const cha
     zlg_array *array;
     *out = NULL;
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_meta_prefix_check(path, err));
     ZLGI_TRY(zlgi_array_new(store, path, &array, err));
     zlgi_array_set_defaults(array, options.promise, options.keep_empty != 0);
     zlg_status status = parse_into(array, metadata, options.zarr_format, err);

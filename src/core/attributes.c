@@ -35,9 +35,9 @@ static zlg_status change_document(void *user, const zlgi_json *document, zlgi_ar
 }
 
 static zlg_status set_attributes(zlg_store *store, const char *path, const char *attributes,
-                                 const zlg_edit_options *options, zlgi_arena *arena,
-                                 zlg_error *err)
+                                 zlgi_edit *how, zlgi_arena *arena, zlg_error *err)
 {
+    const zlg_edit_options *options = &how->options;
     attribute_change change = {.edit = {.replace = options->replace != 0,
                                         .remove = options->remove,
                                         .n_remove = options->n_remove}};
@@ -48,6 +48,7 @@ static zlg_status set_attributes(zlg_store *store, const char *path, const char 
                                      .name =
                                          change.zarr_format == 3 ? "zarr.json" : ".zattrs",
                                      .promise = options->promise,
+                                     .patience = &how->patience,
                                      .change = change_document,
                                      .user = &change};
     return zlgi_document_change(store, &edit, err);
@@ -57,11 +58,11 @@ zlg_status zlg_node_set_attributes(zlg_store *store, const char *path,
                                    const char *attributes, const zlg_edit_options *given,
                                    zlg_error *err)
 {
-    zlg_edit_options options;
+    zlgi_edit how;
     zlgi_arena arena;
-    ZLGI_TRY(zlgi_edit_options_read(store, path, given, &options, err));
+    ZLGI_TRY(zlgi_edit_read(store, path, given, &how, err));
     zlgi_arena_init(&arena, store->alloc);
-    zlg_status status = set_attributes(store, path, attributes, &options, &arena, err);
+    zlg_status status = set_attributes(store, path, attributes, &how, &arena, err);
     zlgi_arena_reset(&arena);
     return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
 }

@@ -1,5 +1,6 @@
 /*
- * build_info.c: what this build can do, for people who ask why a codec is missing.
+ * build_info.c: what this build can do, for people who ask why a codec is missing, or
+ * slow: of libzstd the version matters.
  */
 #include "core/core.h"
 
@@ -31,5 +32,5 @@
 
 const char *zlg_build_info(void)
 {
-    return "zstd\nlibdeflate\n" BLOSC LZ4 BZ2 LZMA ZFP;
+    return "zstd " ZELLIGE_ZSTD_VERSION "\nlibdeflate\n" BLOSC LZ4 BZ2 LZMA ZFP;
 }

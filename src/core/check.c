@@ -1,7 +1,7 @@
 /*
  * check.c: what can be asked of an array as a whole: whether its codecs can write, whether
- * each chunk of its grid can be laid out and named; and whether two arrays hold the same
- * elements.
+ * each chunk of its grid can be laid out, named and decoded; and whether two arrays hold
+ * the same elements.
  */
 #include "core/core.h"
 
@@ -59,11 +59,41 @@ zlg_status zlgi_array_check_edges(const zlg_array *array, zlg_error *err)
     return ZLG_OK;
 }
 
+/* What lies between the codecs of a chunk is held whole while it is decoded. Uncompressed
+ * chunks are read by range, be they as large as they may. */
+static zlg_status check_chunk_bytes(const zlg_array *array, zlg_error *err)
+{
+    const zlgi_grid *grid = &array->meta.grid;
+    const zlg_limits *limits = array->store->limits;
+    const zlgi_level *level = array->source.level;
+    const zlgi_level_box *box;
+    zlgi_level_box room;
+    int64_t largest[ZLG_MAX_RANK];
+    while (level->inner)
+        level = level->inner;
+    for (int i = 0; i < grid->rank; i++) {
+        largest[i] = array->object_shape[i];
+        for (int64_t k = 1; !grid->axis[i].chunk && k < grid->axis[i].n_chunks; k++)
+            largest[i] = ZLGI_MAX(largest[i], zlgi_grid_edge(&grid->axis[i], k));
+    }
+    ZLGI_TRY(zlgi_level_box_get(level, limits, largest, &room, &box, err));
+    for (int i = level->chain->n_folded; i < level->chain->n_steps; i++) {
+        size_t n = box->layout.edge[i].n_bytes;
+        if (n != ZLGI_UNKNOWN && (uint64_t)n > (uint64_t)limits->chunk_bytes)
+            return zlgi_fail(err, ZLG_LIMIT,
+                             "a chunk of %zu bytes passes the limit of %lld (chunk_bytes), "
+                             "and could not be read back",
+                             n, (long long)limits->chunk_bytes);
+    }
+    return ZLG_OK;
+}
+
 zlg_status zlgi_array_check(const zlg_array *array, zlg_error *err)
 {
     ZLGI_TRY(check_encoders(array->source.level->chain, err));
     ZLGI_TRY(check_keys(array, err));
-    return zlgi_array_check_edges(array, err);
+    ZLGI_TRY(zlgi_array_check_edges(array, err));
+    return check_chunk_bytes(array, err);
 }
 
 /* ------------------------------------------------------------------ equal arrays */

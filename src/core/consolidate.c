@@ -6,8 +6,14 @@
  */
 #include "core/core.h"
 
+typedef struct consolidation {
+    zlg_group *group;
+    zlgi_patience *patience;
+} consolidation;
+
 typedef struct collection {
     zlg_group *group;
+    zlgi_patience *patience;
     zlgi_buf *text;        /* the map so far */
     const char *separator; /* in front of the next member */
     zlg_status status;
@@ -73,48 +79,55 @@ static int add_member(void *user, const char *path, zlg_node kind)
     zlgi_arena arena;
     (void)kind;
     zlgi_arena_init(&arena, c->group->store->alloc);
-    zlg_status status = add_node(c, path, &arena);
+    zlg_status status = zlgi_patience_check(c->patience, c->err);
+    if (status == ZLG_OK)
+        status = add_node(c, path, &arena);
     c->status = zlgi_within(c->err, status, "member %s", path);
     zlgi_arena_reset(&arena);
     return c->status != ZLG_OK;
 }
 
 /* {"a":{..},"a/b":{..}}: parents first. */
-static zlg_status collect(zlg_group *group, zlgi_buf *text, zlg_error *err)
+static zlg_status collect(const consolidation *how, zlgi_buf *text, zlg_error *err)
 {
-    collection c = {.group = group, .text = text, .separator = "", .err = err};
+    zlg_group *group = how->group;
+    collection c = {.group = group,
+                    .patience = how->patience,
+                    .text = text,
+                    .separator = "",
+                    .err = err};
     ZLGI_TRY(zlgi_buf_printf(text, err, "{"));
     if (group->meta.zarr_format == 2 && add_member(&c, "", ZLG_NODE_GROUP))
         return c.status;
-    ZLGI_TRY(zlg_group_members(group, 1, add_member, &c, err));
+    ZLGI_TRY(zlgi_group_members(group, true, how->patience, add_member, &c, err));
     ZLGI_TRY(c.status);
     return zlgi_buf_printf(text, err, "}");
 }
 
 /* ------------------------------------------------------------------ version 3 */
 
-static zlg_status parse_map(zlg_group *group, zlgi_arena *arena, zlgi_buf *text,
+static zlg_status parse_map(const consolidation *how, zlgi_arena *arena, zlgi_buf *text,
                             const zlgi_json **out, zlg_error *err)
 {
     ZLGI_TRY(zlgi_buf_printf(
         text, err, "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":"));
-    ZLGI_TRY(collect(group, text, err));
+    ZLGI_TRY(collect(how, text, err));
     ZLGI_TRY(zlgi_buf_printf(text, err, "}"));
     return zlgi_meta_parse_text(arena, (const char *)text->data, text->n,
-                                group->store->limits, out, err);
+                                how->group->store->limits, out, err);
 }
 
 static zlg_status change_v3(void *user, const zlgi_json *document, zlgi_arena *arena,
                             zlgi_buf *out, zlg_error *err)
 {
-    zlg_group *group = user;
+    const consolidation *how = user;
     const zlgi_json *map;
     zlg_node kind = ZLG_NODE_NONE;
     if (document)
         ZLGI_TRY(zlgi_meta_node_type(document, &kind, err));
     if (kind != ZLG_NODE_GROUP)
         return zlgi_fail(err, ZLG_NOT_FOUND, "no group is there");
-    ZLGI_TRY(parse_map(group, arena, out, &map, err));
+    ZLGI_TRY(parse_map(how, arena, out, &map, err));
     out->n = 0;
     ZLGI_TRY(zlgi_meta_with(arena, document, "consolidated_metadata", map, &document, err));
     return zlgi_json_write(document, 2, out, err);
@@ -125,13 +138,14 @@ static zlg_status change_v3(void *user, const zlgi_json *document, zlgi_arena *a
 static zlg_status change_v2(void *user, const zlgi_json *document, zlgi_arena *arena,
                             zlgi_buf *out, zlg_error *err)
 {
+    const consolidation *how = user;
     const zlgi_json *made;
     (void)document; /* written anew */
     ZLGI_TRY(zlgi_buf_printf(out, err, "{\"zarr_consolidated_format\":1,\"metadata\":"));
-    ZLGI_TRY(collect(user, out, err));
+    ZLGI_TRY(collect(how, out, err));
     ZLGI_TRY(zlgi_buf_printf(out, err, "}"));
     ZLGI_TRY(zlgi_meta_parse_text(arena, (const char *)out->data, out->n,
-                                  ((zlg_group *)user)->store->limits, &made, err));
+                                  how->group->store->limits, &made, err));
     out->n = 0;
     return zlgi_json_write(made, 2, out, err);
 }
@@ -139,18 +153,20 @@ static zlg_status change_v2(void *user, const zlgi_json *document, zlgi_arena *a
 zlg_status zlg_group_consolidate(zlg_store *store, const char *path,
                                  const zlg_edit_options *given, zlg_error *err)
 {
-    zlg_edit_options options;
+    zlgi_edit how;
     zlg_open_options open = ZLG_OPEN_OPTIONS_INIT;
     zlg_group *group;
-    ZLGI_TRY(zlgi_edit_options_read(store, path, given, &options, err));
+    ZLGI_TRY(zlgi_edit_read(store, path, given, &how, err));
     open.ignore_consolidated = 1;
     ZLGI_TRY(zlg_group_open(store, path, &open, &group, err));
     bool v3 = group->meta.zarr_format == 3;
+    consolidation what = {.group = group, .patience = &how.patience};
     const zlgi_document_edit edit = {.path = path,
                                      .name = v3 ? "zarr.json" : ".zmetadata",
-                                     .promise = options.promise,
+                                     .promise = how.options.promise,
+                                     .patience = &how.patience,
                                      .change = v3 ? change_v3 : change_v2,
-                                     .user = group};
+                                     .user = &what};
     zlg_status status = zlgi_document_change(store, &edit, err);
     zlg_group_close(group);
     return zlgi_within(err, status, "%s: group %s", store->label, *path ? path : "/");

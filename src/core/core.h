@@ -147,6 +147,9 @@ zlg_status zlgi_node_load(zlg_store *store, const char *path, int zarr_format,
 /* One document; NOT_FOUND without a message when there is none. */
 zlg_status zlgi_document_get(zlg_store *store, const char *path, const char *name,
                              zlgi_arena *arena, const zlgi_json **out, zlg_error *err);
+/* members.c: zlg_group_members, as long as the caller waits; patience NULL: for ever. */
+zlg_status zlgi_group_members(zlg_group *group, bool recursive, zlgi_patience *patience,
+                              zlg_member_fn each, void *user, zlg_error *err);
 /* hierarchy.c: from consolidated metadata; path relative to the store. */
 zlg_status zlgi_hierarchy_find(const zlgi_hierarchy *hierarchy, const char *path,
                                zlgi_node_documents *out, zlg_error *err);
@@ -179,10 +182,15 @@ zlg_status zlgi_promise_check(zlg_promise promise, zlg_error *err);
 /* node.c: the same, and a version that there is. */
 zlg_status zlgi_open_options_read(const zlg_open_options *given, zlg_open_options *room,
                                   zlg_error *err);
-/* node_edit.c: the same, and what else is true of all who edit nodes. */
-zlg_status zlgi_edit_options_read(const zlg_store *store, const char *path,
-                                  const zlg_edit_options *given, zlg_edit_options *room,
-                                  zlg_error *err);
+/* node_edit.c: the same, and what else is true of all who edit nodes: how long they wait,
+ * too. */
+typedef struct zlgi_edit {
+    zlg_edit_options options;
+    zlg_call call;
+    zlgi_patience patience;
+} zlgi_edit;
+zlg_status zlgi_edit_read(const zlg_store *store, const char *path,
+                          const zlg_edit_options *given, zlgi_edit *room, zlg_error *err);
 /* array_read.c */
 zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err);
 /* array_write.c: the same of a write: what is left open is as the array was opened. */
@@ -264,15 +272,17 @@ typedef struct zlgi_document_edit {
 zlg_status zlgi_document_change(zlg_store *store, const zlgi_document_edit *edit,
                                 zlg_error *err);
 
+/* remove.c: a node with all below it. */
+zlg_status zlgi_node_remove(zlg_store *store, const char *path, zlgi_patience *patience,
+                            zlg_error *err);
 /* room.c: what lies at a path; is there room for a node; the groups above it, which are
  * made when missing, unless zarr_format is 0. */
 zlg_status zlgi_kind_at(zlg_store *store, const char *path, int zarr_format, zlg_node *out,
                         zlg_error *err);
 /* The version of the node that lies there: NOT_FOUND when none does. */
 zlg_status zlgi_format_at(zlg_store *store, const char *path, int *out, zlg_error *err);
-zlg_status zlgi_node_remove(zlg_store *store, const char *path, zlg_error *err);
 zlg_status zlgi_make_room(zlg_store *store, const char *path, bool overwrite,
-                          zlg_error *err);
+                          const zlg_call *call, zlg_error *err);
 zlg_status zlgi_make_parents(zlg_store *store, const char *path, int zarr_format,
                              zlg_promise promise, zlg_error *err);
 /* Documents of a group; version 2: attributes NULL leaves .zattrs as it is. */
@@ -307,8 +317,8 @@ zlg_status zlgi_array_reshape(const zlg_array *old, const zlgi_json *document,
 zlg_status zlgi_array_stored_shape(const zlg_array *array, const zlgi_json *document,
                                    int64_t out[ZLG_MAX_RANK], zlg_error *err);
 const char *zlgi_array_document(const zlg_array *array); /* its name */
-/* trim.c: removes what is stored outside the shape along the axes that became shorter. The
- * call is settled. */
+/* trim.c: removes what is stored outside the shape along the axes that became shorter, or
+ * with NULL along all. The call is settled. */
 zlg_status zlgi_array_trim(const zlg_array *array, const bool *shorter,
                            const zlg_call *call, zlgi_patience *patience, zlg_error *err);
 /* array_write.c: one write; the call is settled, the error does not name the array. */

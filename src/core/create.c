@@ -64,7 +64,7 @@ static zlg_status store_array(zlg_array *array, const zlg_array_spec *spec, zlgi
 {
     zlg_store *store = array->store;
     ZLGI_TRY(build(array, spec, text, err));
-    ZLGI_TRY(zlgi_make_room(store, array->path, spec->overwrite != 0, err));
+    ZLGI_TRY(zlgi_make_room(store, array->path, spec->overwrite != 0, spec->call, err));
     ZLGI_TRY(zlgi_make_parents(store, array->path, spec->zarr_format, array->promise, err));
     return put_array(array, text, spec->overwrite ? ZLGI_REPLACE : ZLGI_CREATE, err);
 }
@@ -152,7 +152,7 @@ static zlg_status store_group(zlg_store *store, const char *path,
                                         store->limits, &attributes, err));
     attributes = attributes ? attributes : &none;
     ZLGI_TRY(zlgi_group_check(store, zarr_format, attributes, err));
-    ZLGI_TRY(zlgi_make_room(store, path, spec->overwrite != 0, err));
+    ZLGI_TRY(zlgi_make_room(store, path, spec->overwrite != 0, spec->call, err));
     ZLGI_TRY(zlgi_make_parents(store, path, zarr_format, promise, err));
     return zlgi_group_put(store, path, zarr_format, attributes,
                           spec->overwrite ? ZLGI_REPLACE : ZLGI_CREATE, promise, err);

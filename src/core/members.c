@@ -16,6 +16,7 @@ typedef struct member_list {
     zlgi_arena *arena;
     zlgi_buf members; /* of struct member */
     bool recursive;
+    zlgi_patience *patience; /* or NULL */
     int64_t n_seen;
     zlg_error *err;
     /* The directory at hand: one for all levels, since hierarchies may be deep and stacks
@@ -40,9 +41,15 @@ static zlg_status add_member(member_list *list, const char *path, zlg_node kind)
 typedef struct name_list {
     zlgi_arena *arena;
     zlgi_buf *names; /* of const char * */
+    zlgi_patience *patience;
     zlg_status status;
     zlg_error *err;
 } name_list;
+
+static zlg_status go_on(zlgi_patience *patience, zlg_error *err)
+{
+    return patience ? zlgi_patience_check(patience, err) : ZLG_OK;
+}
 
 static int add_name(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
@@ -50,6 +57,9 @@ static int add_name(void *user, const char *name, int is_prefix, uint64_t n_byte
     (void)n_bytes;
     if (!is_prefix || zlgi_meta_path_check(name, NULL) != ZLG_OK)
         return 0;
+    list->status = go_on(list->patience, list->err);
+    if (list->status != ZLG_OK)
+        return 1;
     const char *copy = zlgi_arena_text(list->arena, name, strlen(name));
     list->status = copy ? zlgi_buf_append(list->names, &copy, sizeof copy, list->err)
                         : zlgi_no_memory(list->err, strlen(name));
@@ -82,7 +92,9 @@ static zlg_status visit(member_list *list, const char *name)
     if (n + 1 + strlen(name) >= sizeof list->path)
         return ZLG_OK; /* too deep to be opened: links that lead round */
     snprintf(list->path + n, sizeof list->path - n, "%s%s", n ? "/" : "", name);
-    zlg_status status = look_at(list, &is_member, &kind);
+    zlg_status status = go_on(list->patience, list->err);
+    if (status == ZLG_OK)
+        status = look_at(list, &is_member, &kind);
     if (status == ZLG_OK && is_member)
         status = add_member(list, list->path + list->n_base, kind);
     if (status == ZLG_OK && is_member && list->recursive && kind == ZLG_NODE_GROUP)
@@ -96,7 +108,10 @@ static zlg_status walk(member_list *list)
     zlg_store *store = list->group->store;
     zlgi_buf names;
     zlgi_buf_init(&names, store->alloc);
-    name_list found = {.arena = list->arena, .names = &names, .err = list->err};
+    name_list found = {.arena = list->arena,
+                       .names = &names,
+                       .patience = list->patience,
+                       .err = list->err};
     zlg_status status =
         zlg_store_list(store, list->path, true, add_name, &found, list->err);
     if (status == ZLG_OK)
@@ -206,13 +221,16 @@ static zlg_status collect(member_list *list)
     return ZLG_OK;
 }
 
-zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each,
-                             void *user, zlg_error *err)
+zlg_status zlgi_group_members(zlg_group *group, bool recursive, zlgi_patience *patience,
+                              zlg_member_fn each, void *user, zlg_error *err)
 {
     zlgi_arena arena;
     zlgi_arena_init(&arena, group->store->alloc);
-    member_list list = {
-        .group = group, .arena = &arena, .recursive = recursive != 0, .err = err};
+    member_list list = {.group = group,
+                        .arena = &arena,
+                        .recursive = recursive,
+                        .patience = patience,
+                        .err = err};
     zlgi_buf_init(&list.members, group->store->alloc);
     zlg_status status = collect(&list);
     const member *members = (const member *)(const void *)list.members.data;
@@ -222,4 +240,10 @@ zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each
     zlgi_buf_reset(&list.members);
     zlgi_arena_reset(&arena);
     return zlgi_within(err, status, "group %s", *group->path ? group->path : "/");
+}
+
+zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each,
+                             void *user, zlg_error *err)
+{
+    return zlgi_group_members(group, recursive != 0, NULL, each, user, err);
 }

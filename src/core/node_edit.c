@@ -1,22 +1,33 @@
 /*
- * node_edit.c: removing and moving nodes with all that lies below them, and what those who
+ * node_edit.c: deleting and moving nodes with all that lies below them, and what those who
  * edit nodes have in common.
  */
 #include "core/core.h"
 
-zlg_status zlgi_edit_options_read(const zlg_store *store, const char *path,
-                                  const zlg_edit_options *given, zlg_edit_options *room,
-                                  zlg_error *err)
+static zlg_status start_waiting(const zlg_call *given, zlg_call *call,
+                                zlgi_patience *patience, zlg_error *err)
 {
-    ZLGI_TRY(zlgi_options_read(given, "ZLG_EDIT_OPTIONS_INIT", room, sizeof *room, err));
-    ZLGI_TRY(zlgi_promise_check(room->promise, err));
+    ZLGI_TRY(zlgi_call_read(given, call, err));
+    zlgi_patience_init(patience, call);
+    return ZLG_OK;
+}
+
+zlg_status zlgi_edit_read(const zlg_store *store, const char *path,
+                          const zlg_edit_options *given, zlgi_edit *room, zlg_error *err)
+{
+    zlg_edit_options *options = &room->options;
+    ZLGI_TRY(
+        zlgi_options_read(given, "ZLG_EDIT_OPTIONS_INIT", options, sizeof *options, err));
+    ZLGI_TRY(start_waiting(options->call, &room->call, &room->patience, err));
+    ZLGI_TRY(zlgi_promise_check(options->promise, err));
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     return zlgi_meta_path_check(path, err);
 }
 
-/* ------------------------------------------------------------------ removing */
+/* ------------------------------------------------------------------ deleting */
 
-static zlg_status delete_node(zlg_store *store, const char *path, zlg_error *err)
+static zlg_status delete_node(zlg_store *store, const char *path, zlgi_patience *patience,
+                              zlg_error *err)
 {
     zlg_node kind;
     zlg_status status = zlgi_kind_at(store, path, 0, &kind, err);
@@ -25,16 +36,20 @@ static zlg_status delete_node(zlg_store *store, const char *path, zlg_error *err
     /* A broken document is no reason to keep what it describes. */
     if (status == ZLG_IO || status == ZLG_NO_MEMORY)
         return status;
-    return zlgi_node_remove(store, path, err);
+    return zlgi_node_remove(store, path, patience, err);
 }
 
-zlg_status zlg_node_delete(zlg_store *store, const char *path, zlg_error *err)
+zlg_status zlg_node_delete(zlg_store *store, const char *path, const zlg_call *given,
+                           zlg_error *err)
 {
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(start_waiting(given, &call, &patience, err));
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     zlg_status status = zlgi_turn_check(&store->ctx->turns, store, path, err);
     if (status == ZLG_OK)
-        status = delete_node(store, path, err);
+        status = delete_node(store, path, &patience, err);
     return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
 }
 
@@ -69,7 +84,7 @@ static zlg_status check_parent(zlg_store *store, const char *path, int zarr_form
 }
 
 static zlg_status rename_node(zlg_store *store, const char *from, const char *to,
-                              zlg_error *err)
+                              zlgi_patience *patience, zlg_error *err)
 {
     int zarr_format;
     zlg_node there;
@@ -82,15 +97,19 @@ static zlg_status rename_node(zlg_store *store, const char *from, const char *to
     if (!store->class->rename_prefix)
         return zlgi_fail(err, ZLG_UNSUPPORTED, "a %s store cannot move nodes",
                          store->class->kind);
+    ZLGI_TRY(zlgi_patience_check(patience, err));
     return store->class->rename_prefix(store, from, to, err);
 }
 
 zlg_status zlg_node_rename(zlg_store *store, const char *from, const char *to,
-                           zlg_error *err)
+                           const zlg_call *given, zlg_error *err)
 {
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(start_waiting(given, &call, &patience, err));
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(from, err));
     ZLGI_TRY(zlgi_meta_path_check(to, err));
-    zlg_status status = rename_node(store, from, to, err);
+    zlg_status status = rename_node(store, from, to, &patience, err);
     return zlgi_within(err, status, "%s: node %s", store->label, *from ? from : "/");
 }

@@ -1,8 +1,9 @@
 /*
  * resize.c: another shape for an array. The document comes first; then, when an axis became
  * shorter, what lies outside is removed, while the document is held so that nobody adds to
- * the array meanwhile. To be called again after a failure in between, removing also comes
- * with a shape that is the array's already.
+ * the array meanwhile. Until that is done the document says so, and whoever changes the
+ * shape next removes it first: nothing comes back when a caller loses patience in between,
+ * or the process dies. Growing looks at the document alone.
  */
 #include "core/core.h"
 
@@ -13,6 +14,7 @@ typedef struct resizing {
     zlgi_patience *patience;
     zlg_array *resized; /* with the new shape */
     bool trims, shorter[ZLG_MAX_RANK];
+    bool unfinished; /* somebody else's shrinking comes first */
 } resizing;
 
 static zlg_status check_shape(const zlg_array *array, const int64_t *shape, zlg_error *err)
@@ -31,14 +33,19 @@ static zlg_status change_shape(void *user, const zlgi_json *document, zlgi_arena
     bool shorter = false, other = false;
     int rank = r->array->meta.rank;
     ZLGI_TRY(zlgi_array_stored_shape(r->array, document, old, err));
+    r->unfinished = zlgi_meta_is_shrinking(document);
+    if (r->unfinished)
+        return ZLG_OK;
     for (int i = 0; i < rank; i++) {
         r->shorter[i] = r->shape[i] < old[i];
         shorter = shorter || r->shorter[i];
         other = other || r->shape[i] != old[i];
     }
     for (int i = 0; i < rank && !other; i++)
-        r->shorter[i] = true; /* any may have been, in the call that failed */
+        r->shorter[i] = true; /* what others left there, an append that died, say */
     r->trims = shorter || !other;
+    if (shorter)
+        ZLGI_TRY(zlgi_meta_mark_shrinking(arena, document, true, &document, err));
     zlg_array_close(r->resized);
     ZLGI_TRY(
         zlgi_array_reshape(r->array, document, r->shape, arena, out, &r->resized, err));
@@ -47,19 +54,31 @@ static zlg_status change_shape(void *user, const zlgi_json *document, zlgi_arena
     return ZLG_OK;
 }
 
-/* The document is held, and says by now where the array ends. */
+/* The document is held, and says by now where the array ends. When that is not where this
+ * call put it, others have been at work, along axes that they know. */
 static zlg_status trim(void *user, const zlgi_json *document, zlgi_arena *arena,
                        zlgi_buf *out, zlg_error *err)
 {
     resizing *r = user;
     int64_t shape[ZLG_MAX_RANK];
+    bool marked = document && zlgi_meta_is_shrinking(document), ours = !r->unfinished;
     zlg_array *now;
     ZLGI_TRY(zlgi_array_stored_shape(r->array, document, shape, err));
+    ZLGI_TRY(zlgi_meta_mark_shrinking(arena, document, false, &document, err));
     ZLGI_TRY(zlgi_array_reshape(r->array, document, NULL, arena, out, &now, err));
-    out->n = 0;
-    zlg_status status = zlgi_array_trim(now, r->shorter, r->call, r->patience, err);
-    zlg_array_close(now);
-    return status;
+    if (!marked)
+        out->n = 0; /* it stays */
+    for (int i = 0; i < r->array->meta.rank; i++)
+        ours = ours && shape[i] == r->shape[i];
+    zlg_status status =
+        zlgi_array_trim(now, ours ? r->shorter : NULL, r->call, r->patience, err);
+    if (status != ZLG_OK || !ours) {
+        zlg_array_close(now);
+        return status;
+    }
+    zlg_array_close(r->resized);
+    r->resized = now;
+    return ZLG_OK;
 }
 
 static zlg_status resize(resizing *r, zlg_error *err)
@@ -69,12 +88,16 @@ static zlg_status resize(resizing *r, zlg_error *err)
                                .promise = r->call->promise,
                                .patience = r->patience,
                                .in_turn = true,
-                               .change = change_shape,
                                .user = r};
     ZLGI_TRY(check_shape(r->array, r->shape, err));
-    ZLGI_TRY(zlgi_document_change(r->array->store, &edit, err));
-    edit.change = trim;
-    return r->trims ? zlgi_document_change(r->array->store, &edit, err) : ZLG_OK;
+    do {
+        edit.change = change_shape;
+        ZLGI_TRY(zlgi_document_change(r->array->store, &edit, err));
+        edit.change = trim;
+        if (r->unfinished || r->trims)
+            ZLGI_TRY(zlgi_document_change(r->array->store, &edit, err));
+    } while (r->unfinished);
+    return ZLG_OK;
 }
 
 static zlg_status resize_in_turn(resizing *r, zlg_error *err)

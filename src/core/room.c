@@ -124,26 +124,19 @@ zlg_status zlgi_make_parents(zlg_store *store, const char *path, int zarr_format
     return ZLG_OK;
 }
 
-/* The document goes first: who reads meanwhile, or after a failure, finds no array rather
- * than one whose chunks are gone. */
-zlg_status zlgi_node_remove(zlg_store *store, const char *path, zlg_error *err)
-{
-    static const char *const names[] = {"zarr.json", ".zarray", ".zgroup"};
-    for (size_t i = 0; i < ZLGI_COUNT(names); i++)
-        ZLGI_TRY(
-            zlgi_document_put(store, path, names[i], ZLGI_REPLACE, ZLG_VISIBLE, NULL, err));
-    return store->class->remove_prefix(store, path, err);
-}
-
 /* Nothing is removed for a node that cannot be: below an array lie its chunks. */
 zlg_status zlgi_make_room(zlg_store *store, const char *path, bool overwrite,
-                          zlg_error *err)
+                          const zlg_call *given, zlg_error *err)
 {
     zlg_node kind = ZLG_NODE_NONE;
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
+    zlgi_patience_init(&patience, &call);
     ZLGI_TRY(zlgi_make_parents(store, path, 0, ZLG_VISIBLE, err));
     zlg_status status = zlgi_kind_at(store, path, 0, &kind, err);
     if (overwrite)
-        return zlgi_node_remove(store, path, err);
+        return zlgi_node_remove(store, path, &patience, err);
     ZLGI_TRY(status);
     if (kind != ZLG_NODE_NONE)
         return zlgi_fail(err, ZLG_EXISTS, "%s is already there",

@@ -10,7 +10,8 @@ enum { BATCH = 256 }; /* objects on the border in one write */
 
 typedef struct trimming {
     const zlg_array *array;
-    const bool *shorter; /* which axes; outside of the others nothing is looked for */
+    const bool *shorter; /* which axes; outside of the others nothing is looked for; NULL:
+                          * all */
     const zlg_call *call;
     zlgi_patience *patience;
     zlgi_source whole;        /* the array as it would be if its last chunks were inside */
@@ -29,6 +30,11 @@ static int64_t grid_end(const zlgi_grid_axis *axis)
            zlgi_grid_edge(axis, axis->n_chunks - 1);
 }
 
+static bool is_shorter(const trimming *t, int i)
+{
+    return !t->shorter || t->shorter[i];
+}
+
 static int note_object(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
     trimming *t = user;
@@ -41,13 +47,15 @@ static int note_object(void *user, const char *name, int is_prefix, uint64_t n_b
     for (int i = 0; i < meta->rank; i++) {
         const zlgi_grid_axis *axis = &meta->grid.axis[i];
         outside = outside || coordinates[i] >= axis->n_chunks;
-        border = border || (t->shorter[i] && coordinates[i] == axis->n_chunks - 1 &&
+        border = border || (is_shorter(t, i) && coordinates[i] == axis->n_chunks - 1 &&
                             grid_end(axis) > axis->length);
     }
     if (!outside && !border)
         return 0;
-    t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
-                                (size_t)meta->rank * sizeof *coordinates, t->err);
+    t->status = zlgi_patience_check(t->patience, t->err);
+    if (t->status == ZLG_OK)
+        t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
+                                    (size_t)meta->rank * sizeof *coordinates, t->err);
     return t->status != ZLG_OK;
 }
 
@@ -129,7 +137,7 @@ static bool outside_along(const trimming *t, const int64_t *coordinates, int i_a
         const zlgi_grid_axis *axis = &t->array->meta.grid.axis[i];
         int64_t start = zlgi_grid_start(axis, coordinates[i]);
         int64_t end = start + zlgi_grid_edge(axis, coordinates[i]);
-        if (i < i_axis && t->shorter[i])
+        if (i < i_axis && is_shorter(t, i))
             end = ZLGI_MIN(end, axis->length);
         else if (i == i_axis)
             start = ZLGI_MAX(start, axis->length);
@@ -163,7 +171,7 @@ static void add_fills(const trimming *t, const int64_t *coordinates, fill_list *
     int rank = t->array->meta.rank;
     for (int i = 0; i < rank; i++) {
         zlg_axis *axes = list->axes + list->n * (size_t)rank;
-        if (!t->shorter[i] || !outside_along(t, coordinates, i, axes))
+        if (!is_shorter(t, i) || !outside_along(t, coordinates, i, axes))
             continue;
         list->selections[list->n] =
             (zlg_selection){.kind = ZLG_BOX, .rank = rank, .axes = axes};

@@ -137,3 +137,23 @@ zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int r
     ZLGI_TRY(zlgi_json_parse(arena, text, n, 2, &value, err));
     return zlgi_meta_with(arena, document, "shape", value, out, err);
 }
+
+#define SHRINKING "zellige_shrinking"
+
+bool zlgi_meta_is_shrinking(const zlgi_json *document)
+{
+    return zlgi_json_get(document, SHRINKING) != NULL;
+}
+
+zlg_status zlgi_meta_mark_shrinking(zlgi_arena *arena, const zlgi_json *document,
+                                    bool shrinking, const zlgi_json **out, zlg_error *err)
+{
+    static const char text[] = "{\"must_understand\":false}";
+    const char *const name = SHRINKING;
+    const zlgi_attribute_edit unmark = {.remove = &name, .n_remove = 1};
+    const zlgi_json *value;
+    if (!shrinking)
+        return zlgi_meta_edit_attributes(arena, document, &unmark, out, err);
+    ZLGI_TRY(zlgi_json_parse(arena, text, sizeof text - 1, 2, &value, err));
+    return zlgi_meta_with(arena, document, SHRINKING, value, out, err);
+}

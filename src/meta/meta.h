@@ -62,6 +62,10 @@ zlg_status zlgi_meta_consolidated_v2(const zlgi_json *zmetadata, const zlgi_json
  * start with "__", are not "zarr.json", hold no backslash or NUL. NOT_FOUND otherwise. */
 zlg_status zlgi_meta_path_check(const char *path, zlg_error *err);
 
+/* The same for a path that only begins the keys of chunks: nothing is looked up there, so
+ * names that are kept for extensions do no harm. */
+zlg_status zlgi_meta_prefix_check(const char *path, zlg_error *err);
+
 /* ------------------------------------------------------------------ writing (write*.c)
  * The documents for a new node, every default recorded. v3: zarr.json; v2: .zarray (the
  * attributes go to .zattrs on their own). The result is parsed back by the caller before
@@ -98,5 +102,10 @@ zlg_status zlgi_meta_shape(const zlgi_json *document, int *out_rank,
 zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int rank,
                              const int64_t *shape, const zlg_limits *limits,
                              const zlgi_json **out, zlg_error *err);
+/* The document of an array that becomes smaller says so until all that lies outside is
+ * removed: in a member of ours, which others may ignore. */
+bool zlgi_meta_is_shrinking(const zlgi_json *document);
+zlg_status zlgi_meta_mark_shrinking(zlgi_arena *arena, const zlgi_json *document,
+                                    bool shrinking, const zlgi_json **out, zlg_error *err);
 
 #endif

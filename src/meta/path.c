@@ -19,14 +19,14 @@ static int is_reserved(const char *segment, size_t n)
 }
 
 /* What is wrong with a segment, or NULL. */
-static const char *segment_fault(const char *segment, size_t n)
+static const char *segment_fault(const char *segment, size_t n, bool takes_reserved)
 {
     static const char DOCUMENT[] = "zarr.json";
     if (n == 0)
         return "a segment is empty";
     if (strspn(segment, ".") >= n)
         return "a segment holds only periods";
-    if (is_reserved(segment, n))
+    if (!takes_reserved && is_reserved(segment, n))
         return "a segment starts with \"__\"";
     if (n == sizeof DOCUMENT - 1 && memcmp(segment, DOCUMENT, n) == 0)
         return "a segment is \"zarr.json\"";
@@ -35,13 +35,13 @@ static const char *segment_fault(const char *segment, size_t n)
     return NULL;
 }
 
-zlg_status zlgi_meta_path_check(const char *path, zlg_error *err)
+static zlg_status check(const char *path, bool takes_reserved, zlg_error *err)
 {
     if (*path == '\0')
         return ZLG_OK;
     for (const char *segment = path;;) {
         size_t n = strcspn(segment, "/");
-        const char *fault = segment_fault(segment, n);
+        const char *fault = segment_fault(segment, n, takes_reserved);
         if (fault)
             return zlgi_fail(err, ZLG_NOT_FOUND, "path \"%.200s\" cannot name a node: %s",
                              path, fault);
@@ -49,4 +49,14 @@ zlg_status zlgi_meta_path_check(const char *path, zlg_error *err)
             return ZLG_OK;
         segment += n + 1;
     }
+}
+
+zlg_status zlgi_meta_path_check(const char *path, zlg_error *err)
+{
+    return check(path, false, err);
+}
+
+zlg_status zlgi_meta_prefix_check(const char *path, zlg_error *err)
+{
+    return check(path, true, err);
 }

@@ -68,11 +68,11 @@ static zlg_status counting_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *
 }
 
 static zlg_status counting_remove_prefix(zlg_store *store, const char *prefix,
-                                         zlg_error *err)
+                                         const zlgi_txn *txn, zlg_error *err)
 {
     counting *c = (counting *)store;
     atomic_fetch_add(&c->n_removes, 1);
-    return c->inner->class->remove_prefix(c->inner, prefix, err);
+    return c->inner->class->remove_prefix(c->inner, prefix, txn, err);
 }
 
 static zlg_status counting_list(zlg_store *store, const char *prefix, bool delimited,

@@ -251,6 +251,7 @@ static zlg_status ext_list(zlg_store *store, const char *prefix, bool delimited,
 
 typedef struct names {
     zlgi_buf text; /* each with its NUL */
+    const zlgi_txn *txn;
     zlg_status status;
     zlg_error *err;
 } names;
@@ -259,7 +260,9 @@ static int note_name(void *user, const char *name, int is_prefix, uint64_t n_byt
 {
     names *n = user;
     (void)is_prefix, (void)n_bytes;
-    n->status = zlgi_buf_append(&n->text, name, strlen(name) + 1, n->err);
+    n->status = zlgi_store_go_on(n->txn, n->err);
+    if (n->status == ZLG_OK)
+        n->status = zlgi_buf_append(&n->text, name, strlen(name) + 1, n->err);
     return n->status != ZLG_OK;
 }
 
@@ -283,6 +286,7 @@ static zlg_status remove_below(ext *e, const char *prefix, names *found, zlgi_bu
     for (size_t at = 0; at < found->text.n;) {
         const char *name = (const char *)found->text.data + at;
         key->n = 0;
+        ZLGI_TRY(zlgi_store_go_on(found->txn, err));
         ZLGI_TRY(zlgi_buf_printf(key, err, "%s%s%s", prefix, is_all ? "" : "/", name));
         ZLGI_TRY(zlgi_buf_append(key, "", 1, err));
         ZLGI_TRY(remove_key(e, (const char *)key->data, err));
@@ -291,14 +295,15 @@ static zlg_status remove_below(ext *e, const char *prefix, names *found, zlgi_bu
     return ZLG_OK;
 }
 
-static zlg_status ext_remove_prefix(zlg_store *store, const char *prefix, zlg_error *err)
+static zlg_status ext_remove_prefix(zlg_store *store, const char *prefix,
+                                    const zlgi_txn *txn, zlg_error *err)
 {
     ext *e = (ext *)store;
     if (e->methods.put == NULL)
         return is_read_only(err);
     if (prefix[0] != '\0')
         ZLGI_TRY(zlgi_key_check(prefix, err));
-    names found = {.err = err};
+    names found = {.txn = txn, .err = err};
     zlgi_buf key;
     zlgi_buf_init(&found.text, store->alloc);
     zlgi_buf_init(&key, store->alloc);

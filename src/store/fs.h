@@ -108,7 +108,8 @@ zlg_status zlgi_fs_begin(zlg_store *store, const char *key, zlgi_txn *txn, zlg_e
 zlg_status zlgi_fs_commit(zlg_store *store, const char *key, zlgi_txn *txn,
                           const zlgi_bytes *parts, int n_parts, zlg_error *err);
 void zlgi_fs_end(zlg_store *store, zlgi_txn *txn);
-zlg_status zlgi_fs_remove_prefix(zlg_store *store, const char *prefix, zlg_error *err);
+zlg_status zlgi_fs_remove_prefix(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                                 zlg_error *err);
 zlg_status zlgi_fs_rename_prefix(zlg_store *store, const char *from, const char *to,
                                  zlg_error *err);
 zlg_status zlgi_fs_list(zlg_store *store, const char *prefix, bool delimited,

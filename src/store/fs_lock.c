@@ -48,7 +48,7 @@ int zlgi_fs_lock(const zlgi_fs *fs, int fd, const zlgi_txn *txn)
     struct timespec pause = {.tv_nsec = FIRST_NS};
     int code;
     while ((code = zlgi_fs_try_lock(fs, fd)) == -EAGAIN) {
-        if (txn != NULL && txn->waiting != NULL && txn->waiting(txn->user) != 0)
+        if (zlgi_txn_gives_up(txn))
             return ZLGI_FS_GAVE_UP;
         nanosleep(&pause, NULL);
         pause.tv_nsec = ZLGI_MIN(pause.tv_nsec + pause.tv_nsec / 2, (long)LAST_NS);

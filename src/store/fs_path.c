@@ -249,7 +249,7 @@ zlg_status zlgi_fs_fail(const zlgi_fs *fs, int code, const char *key, zlg_error 
                            "where nobody else writes)");
         break;
     case ZLGI_FS_GAVE_UP:
-        status = zlgi_fail(err, ZLG_CANCELLED, "stopped while waiting for a lock");
+        status = zlgi_fail(err, ZLG_CANCELLED, "stopped before it was done");
         break;
     case ZLGI_FS_DIFFERS:
         status = zlgi_fail(err, ZLG_IO, "reading back gives other bytes than were written");

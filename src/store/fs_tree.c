@@ -17,6 +17,11 @@
 
 /* ------------------------------------------------------------------ removing */
 
+typedef struct removal {
+    const zlgi_fs *fs;
+    const zlgi_txn *txn; /* who waits for it; or NULL */
+} removal;
+
 /* 1: it is gone by this, 0: it was gone before. */
 static int remove_name(int dir, const char *name)
 {
@@ -34,8 +39,9 @@ static bool is_named(int dir, const char *name, int fd)
 
 /* The same under the file's lock; -EISDIR for a directory. Whoever writes a temporary file
  * notices that it is gone, and makes another. */
-static int remove_file(const zlgi_fs *fs, int dir, const char *name)
+static int remove_file(const removal *r, int dir, const char *name)
 {
+    const zlgi_fs *fs = r->fs;
     if (fs->no_locks || zlgi_fs_is_temporary(name))
         return remove_name(dir, name);
     for (;;) {
@@ -44,7 +50,7 @@ static int remove_file(const zlgi_fs *fs, int dir, const char *name)
             return remove_name(dir, name);
         if (fd < 0)
             return fd == -ENOENT ? 0 : fd;
-        int code = zlgi_fs_lock(fs, fd, NULL);
+        int code = zlgi_fs_lock(fs, fd, r->txn);
         if (code < 0) {
             close(fd);
             return code;
@@ -58,19 +64,19 @@ static int remove_file(const zlgi_fs *fs, int dir, const char *name)
     }
 }
 
-static int remove_contents(const zlgi_fs *fs, int fd, int n_levels);
+static int remove_contents(const removal *r, int fd, int n_levels);
 
 /* A file, a link, or a directory with all below it. 1: it is gone by this; 0: it was gone
  * before, or new keys were put below it meanwhile, and those stay. */
-static int remove_entry(const zlgi_fs *fs, int dir, const char *name, int n_levels)
+static int remove_entry(const removal *r, int dir, const char *name, int n_levels)
 {
-    int code = remove_file(fs, dir, name);
+    int code = remove_file(r, dir, name);
     if (code != -EISDIR)
         return code;
     int fd = zlgi_fs_open_at(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (fd < 0)
         return fd == -ENOENT ? 0 : fd;
-    code = remove_contents(fs, fd, n_levels - 1);
+    code = remove_contents(r, fd, n_levels - 1);
     if (code < 0)
         return code;
     if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
@@ -78,7 +84,7 @@ static int remove_entry(const zlgi_fs *fs, int dir, const char *name, int n_leve
     return errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST ? 0 : -errno;
 }
 
-static int remove_pass(const zlgi_fs *fs, DIR *listing, int n_levels)
+static int remove_pass(const removal *r, DIR *listing, int n_levels)
 {
     int n_gone = 0;
     rewinddir(listing);
@@ -89,7 +95,9 @@ static int remove_pass(const zlgi_fs *fs, DIR *listing, int n_levels)
             return errno != 0 ? -errno : n_gone;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        int code = remove_entry(fs, dirfd(listing), entry->d_name, n_levels);
+        if (zlgi_txn_gives_up(r->txn))
+            return ZLGI_FS_GAVE_UP;
+        int code = remove_entry(r, dirfd(listing), entry->d_name, n_levels);
         if (code < 0)
             return code;
         n_gone |= code;
@@ -97,7 +105,7 @@ static int remove_pass(const zlgi_fs *fs, DIR *listing, int n_levels)
 }
 
 /* Takes the descriptor over. */
-static int remove_contents(const zlgi_fs *fs, int fd, int n_levels)
+static int remove_contents(const removal *r, int fd, int n_levels)
 {
     DIR *listing = n_levels > 0 ? fdopendir(fd) : NULL;
     if (listing == NULL) {
@@ -108,32 +116,34 @@ static int remove_contents(const zlgi_fs *fs, int fd, int n_levels)
     /* Again while it helps: some file systems skip names when others are removed. */
     int code;
     do
-        code = remove_pass(fs, listing, n_levels);
+        code = remove_pass(r, listing, n_levels);
     while (code > 0);
     closedir(listing);
     return code;
 }
 
-static int remove_below(zlgi_fs *fs, const char *prefix)
+static int remove_below(zlgi_fs *fs, const char *prefix, const zlgi_txn *txn)
 {
+    const removal r = {fs, txn};
     if (prefix[0] == '\0') {
         int root = zlgi_fs_resolve(fs, "", O_RDONLY | O_DIRECTORY);
-        return root < 0 ? root : remove_contents(fs, root, ZLGI_FS_MAX_LEVELS);
+        return root < 0 ? root : remove_contents(&r, root, ZLGI_FS_MAX_LEVELS);
     }
     int dir = zlgi_fs_parent(fs, prefix);
     if (dir < 0)
         return dir;
-    int code = remove_entry(fs, dir, zlgi_fs_last_segment(prefix), ZLGI_FS_MAX_LEVELS);
+    int code = remove_entry(&r, dir, zlgi_fs_last_segment(prefix), ZLGI_FS_MAX_LEVELS);
     close(dir);
     return code;
 }
 
-zlg_status zlgi_fs_remove_prefix(zlg_store *store, const char *prefix, zlg_error *err)
+zlg_status zlgi_fs_remove_prefix(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                                 zlg_error *err)
 {
     zlgi_fs *fs = (zlgi_fs *)store;
     ZLGI_TRY(prefix[0] == '\0' ? zlgi_fs_check_writable(fs, err)
                                : zlgi_fs_check_change(fs, prefix, err));
-    int code = remove_below(fs, prefix);
+    int code = remove_below(fs, prefix, txn);
     if (code >= 0 || zlgi_fs_is_absent(code))
         return ZLG_OK;
     return zlgi_fs_fail(fs, code, prefix, err);

@@ -164,13 +164,15 @@ static zlg_status memory_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *er
 
 /* ------------------------------------------------------------------ prefixes */
 
-static zlg_status memory_remove_prefix(zlg_store *store, const char *prefix, zlg_error *err)
+static zlg_status memory_remove_prefix(zlg_store *store, const char *prefix,
+                                       const zlgi_txn *txn, zlg_error *err)
 {
     memory *m = (memory *)store;
     if (prefix[0] != '\0')
         ZLGI_TRY(zlgi_key_check(prefix, err));
     value *v;
     do {
+        ZLGI_TRY(zlgi_store_go_on(txn, err));
         pthread_rwlock_wrlock(&m->lock);
         v = zlgi_map_take_within(&m->map, prefix);
         pthread_rwlock_unlock(&m->lock);

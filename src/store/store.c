@@ -15,6 +15,13 @@ zlg_status zlgi_store_absent(zlg_error *err)
     return ZLG_NOT_FOUND;
 }
 
+zlg_status zlgi_store_go_on(const zlgi_txn *txn, zlg_error *err)
+{
+    return zlgi_txn_gives_up(txn)
+               ? zlgi_fail(err, ZLG_CANCELLED, "stopped while keys are removed")
+               : ZLG_OK;
+}
+
 zlg_status zlgi_key_check(const char *key, zlg_error *err)
 {
     const char *segment = key;
@@ -89,11 +96,10 @@ zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlg
     return zlgi_within(err, status, "key \"%s\"", key);
 }
 
-zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
-                          zlg_promise promise, const zlgi_bytes *parts, int n_parts,
-                          zlg_error *err)
+zlg_status zlgi_store_change(zlg_store *store, const char *key, const zlgi_txn *how,
+                             const zlgi_bytes *parts, int n_parts, zlg_error *err)
 {
-    zlgi_txn txn = {.change = change, .promise = promise};
+    zlgi_txn txn = *how;
     zlg_status status;
     do {
         ZLGI_TRY(store->class->begin(store, key, &txn, err));
@@ -101,6 +107,14 @@ zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
         store->class->end(store, &txn);
     } while (txn.again);
     return status;
+}
+
+zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
+                          zlg_promise promise, const zlgi_bytes *parts, int n_parts,
+                          zlg_error *err)
+{
+    const zlgi_txn how = {.change = change, .promise = promise};
+    return zlgi_store_change(store, key, &how, parts, n_parts, err);
 }
 
 zlg_status zlgi_store_check_move(const char *from, const char *to, zlg_error *err)

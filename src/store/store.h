@@ -76,8 +76,9 @@ typedef struct zlgi_txn {
     zlgi_change change;
     zlg_promise promise; /* not ZLG_PROMISE_DEFAULT */
     zlgi_syncs *syncs;   /* durable and above: where names are noted; NULL: commit syncs */
-    int (*waiting)(void *user); /* asked while others hold the lock, every few ms; non-zero
-                                 * gives up: ZLG_CANCELLED. NULL: waits on */
+    int (*waiting)(void *user); /* asked while others hold the lock, every few ms, and
+                                 * between one key and the next; non-zero gives up:
+                                 * ZLG_CANCELLED. NULL: waits on */
     void *user;
     /* Set by begin. */
     bool present;       /* ZLGI_UPDATE: there is an object now */
@@ -109,8 +110,11 @@ typedef struct zlgi_store_class {
     void (*end)(zlg_store *store, zlgi_txn *txn);
     /* Makes the names lasting that durable commits noted: once, after the last of them. */
     zlg_status (*sync)(zlg_store *store, zlgi_syncs *syncs, zlg_error *err);
-    /* All keys below a prefix ("" = everything), and the prefix itself if it is a key. */
-    zlg_status (*remove_prefix)(zlg_store *store, const char *prefix, zlg_error *err);
+    /* All keys below a prefix ("" = everything), and the prefix itself if it is a key. One
+     * after the other: when `waiting` of txn, which may be NULL, is asked in between and
+     * gives up, some are gone. */
+    zlg_status (*remove_prefix)(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                                zlg_error *err);
     zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited,
                        zlg_list_fn each, void *user, zlg_error *err);
     /* Moves all keys below a prefix, which must not be a key, to one where nothing is:
@@ -161,6 +165,13 @@ void zlgi_store_destroy(zlg_store *store);
 zlgi_syncs *zlgi_syncs_new(const zlgi_alloc *alloc); /* NULL when memory is short */
 void zlgi_syncs_free(zlgi_syncs *syncs);
 
+/* Has whoever waits for this lost patience? txn may be NULL. */
+static inline bool zlgi_txn_gives_up(const zlgi_txn *txn)
+{
+    return txn != NULL && txn->waiting != NULL && txn->waiting(txn->user) != 0;
+}
+/* The same while keys are removed: CANCELLED. */
+zlg_status zlgi_store_go_on(const zlgi_txn *txn, zlg_error *err);
 /* Fills an error without a message and returns ZLG_NOT_FOUND. */
 zlg_status zlgi_store_absent(zlg_error *err);
 /* Helpers over the table. A whole object into a buffer, at most `limit` bytes; the same of
@@ -169,7 +180,10 @@ zlg_status zlgi_store_get(zlg_store *store, const char *key, uint64_t limit, zlg
                           zlg_error *err);
 zlg_status zlgi_object_get(zlg_store *store, zlgi_object *object, uint64_t limit,
                            zlgi_buf *out, zlg_error *err);
-/* One object in one transaction; again until it is done. parts as in commit. */
+/* One object in one transaction, made as `how` says; again until it is done. parts as in
+ * commit. */
+zlg_status zlgi_store_change(zlg_store *store, const char *key, const zlgi_txn *how,
+                             const zlgi_bytes *parts, int n_parts, zlg_error *err);
 zlg_status zlgi_store_put(zlg_store *store, const char *key, zlgi_change change,
                           zlg_promise promise, const zlgi_bytes *parts, int n_parts,
                           zlg_error *err);

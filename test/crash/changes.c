@@ -199,7 +199,7 @@ static void test_killed_changes(void **state)
     assert_true(s.n_changes >= n_rounds);
     uint64_t n_swept;
     MUST(zlg_store_sweep(s.f.stores[1], "", &n_swept, err_));
-    MUST(zlg_node_delete(s.f.stores[1], "a", err_));
+    MUST(zlg_node_delete(s.f.stores[1], "a", NULL, err_));
     assert_int_equal(n_keys(s.f.stores[1], ""), 0);
     close_fixture(&s.f);
 }

@@ -151,12 +151,12 @@ static zlg_status append_old(scene *s, zlg_error *err)
 
 static zlg_status delete (scene *s, zlg_error *err)
 {
-    return zlg_node_delete(&s->store->base, "g/a", err);
+    return zlg_node_delete(&s->store->base, "g/a", NULL, err);
 }
 
 static zlg_status rename_node(scene *s, zlg_error *err)
 {
-    return zlg_node_rename(&s->store->base, "g/a", "g/b", err);
+    return zlg_node_rename(&s->store->base, "g/a", "g/b", NULL, err);
 }
 
 static const scenario scenarios[] = {

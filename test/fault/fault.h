@@ -319,20 +319,25 @@ static inline const char *fault_below(const char *key, const char *prefix)
 }
 
 static inline zlg_status fault_remove_prefix(zlg_store *store, const char *prefix,
-                                             zlg_error *err)
+                                             const zlgi_txn *txn, zlg_error *err)
 {
     fault_store *s = (fault_store *)store;
-    if (fault_strikes(s, FAULT_IO))
+    bool strikes = fault_strikes(s, FAULT_IO);
+    (void)txn;
+    if (strikes)
         return fault_fail(err);
     pthread_mutex_lock(&s->lock);
     fault_take(s, prefix);
-    for (fault_value *value = s->values, *next; value != NULL; value = next) {
+    for (fault_value *value = s->values, *next; value != NULL && !strikes; value = next) {
         next = value->next;
-        if (fault_below(value->key, prefix) != NULL)
+        if (fault_below(value->key, prefix) == NULL)
+            continue;
+        strikes = fault_strikes(s, FAULT_IO); /* in the middle of it, too */
+        if (!strikes)
             fault_take(s, value->key);
     }
     pthread_mutex_unlock(&s->lock);
-    return ZLG_OK;
+    return strikes ? fault_fail(err) : ZLG_OK;
 }
 
 static inline zlg_status fault_list(zlg_store *store, const char *prefix, bool delimited,

@@ -17,11 +17,13 @@ import numpy as np
 import pytest
 import zarr
 from zarr.abc.codec import BytesBytesCodec
+from zarr.codecs import ShardingCodec
 from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 import zellige
 
 PIPELINE = "zellige.ZelligeCodecPipeline"
+BATCHED = "zarr.core.codec_pipeline.BatchedCodecPipeline"
 
 
 @pytest.fixture(autouse=True)
@@ -147,6 +149,34 @@ def test_chunks_beyond_the_shape_at_opening(store):
     assert all_native()
 
 
+@pytest.mark.skipif(
+    tuple(map(int, zarr.__version__.split(".")[:2])) < (3, 3), reason="no such grids"
+)
+@pytest.mark.parametrize("shards", [False, True])
+def test_rectilinear_grids_that_grow(store, shards):
+    """The pipeline knows the grid at opening; each chunk comes with its own shape."""
+    rows, columns = ((4, 2, 8), (4, 2)) if shards else ((2, 3, 5), (3, 3))
+    n_rows, n_columns = sum(rows), sum(columns)
+    more = {"serializer": ShardingCodec(chunk_shape=(2, 2))} if shards else {}
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        array = zarr.create_array(
+            store, shape=(n_rows, n_columns), chunks=(rows, columns), dtype="i4", **more
+        )
+        data = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
+        array[...] = data
+        for n in (6, 2, 10, 4):
+            new = np.random.default_rng(n).integers(0, 99, (n, n_columns))
+            array.append(new)
+            data = np.concatenate([data, new])
+        array.resize((len(data) + 8, n_columns + 4))
+        array[-3:, -2:] = 7  # in chunks behind one that nobody has asked for
+        assert np.array_equal(array[: len(data), :n_columns], data)
+        assert np.array_equal(zarr.open_array(store)[...], array[...])
+        assert (array[-3:, -2:] == 7).all()
+        assert array[len(data) - 4 :].sum() == data[-4:].sum() + 6 * 7
+    assert all_native()
+
+
 @pytest.mark.parametrize(
     ("dtype", "fill", "value", "is_stored"),
     [
@@ -165,8 +195,7 @@ def test_emptiness(store, dtype, fill, value, is_stored):
     array = zarr.create_array(store, shape=8, chunks=4, dtype=dtype, fill_value=fill)
     array[...] = np.full(8, value, dtype)
     assert array.nchunks_initialized == (2 if is_stored else 0)
-    batched = "zarr.core.codec_pipeline.BatchedCodecPipeline"
-    with zarr.config.set({"codec_pipeline.path": batched}):
+    with zarr.config.set({"codec_pipeline.path": BATCHED}):
         theirs = zarr.create_array({}, shape=8, chunks=4, dtype=dtype, fill_value=fill)
         theirs[...] = np.full(8, value, dtype)
         assert theirs.nchunks_initialized == array.nchunks_initialized
@@ -202,6 +231,36 @@ def test_fortran_order_and_strides(store):
     array[...] = np.asfortranarray(data + 1)[::-1]
     assert np.array_equal(array[...], data[::-1] + 1)
     assert all_native()
+
+
+SHAPES = [(1, 4), (1, 1, 4), (3, 1), (1, 1), (1,), (4,), (1, 3, 4), (12,), (3, 4, 1)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [str, "i4"])
+def test_values_of_another_shape(store, dtype, shape):
+    """Texts or numbers, they are written or refused as in zarr-python."""
+    value = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    found = []
+    for path, where in (PIPELINE, store), (BATCHED, MemoryStore()):
+        with zarr.config.set({"codec_pipeline.path": path}):
+            array = zarr.create_array(
+                where, shape=(3, 4), chunks=(2, 3), dtype=dtype, overwrite=True
+            )
+            try:
+                array[...] = value
+            except (ValueError, IndexError):
+                found.append("refused")
+            else:
+                found.append(array[...].tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("n", [None, -1, 1, "many", 10**12])
+def test_any_number_of_workers(store, n):
+    array, data = make(store)
+    with zarr.config.set({"codec_pipeline.max_workers": n}):
+        assert np.array_equal(array[...], data)
 
 
 # ---------------------------------------------------------------------- many at once

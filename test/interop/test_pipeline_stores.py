@@ -267,3 +267,16 @@ def test_many_chunks_of_all_lengths():
         array[...] = data
         assert np.array_equal(array[7:170:3, 100:], data[7:170:3, 100:])
     assert is_native()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("name", ["__a", "b/__c/d", "__"])
+def test_names_kept_for_extensions(name, zarr_format, tmp_path):
+    """zarr-python lets people use them."""
+    for store in (MemoryStore(), LocalStore(tmp_path)):
+        array = zarr.create_array(
+            store, name=name, shape=6, chunks=4, dtype="i2", zarr_format=zarr_format
+        )
+        array[...] = np.arange(6)
+        assert zarr.open_array(store, path=name)[...].tolist() == list(range(6))
+    assert is_native()

@@ -382,7 +382,8 @@ static void step_delete(model *m)
     char path[32];
     random_path(m, path);
     bool there = find(m, path) != NULL;
-    assert_int_equal(zlg_node_delete(m->store, path, NULL), there ? ZLG_OK : ZLG_NOT_FOUND);
+    assert_int_equal(zlg_node_delete(m->store, path, NULL, NULL),
+                     there ? ZLG_OK : ZLG_NOT_FOUND);
     if (there)
         drop(m, path);
 }
@@ -412,7 +413,7 @@ static void step_rename(model *m)
         if (holds(from, m->nodes[i].path) && strlen(m->nodes[i].path) > 18)
             return; /* nodes would lie ever deeper */
     zlg_status expected = expected_rename(m, from, to);
-    assert_int_equal(zlg_node_rename(m->store, from, to, NULL), expected);
+    assert_int_equal(zlg_node_rename(m->store, from, to, NULL, NULL), expected);
     for (int i = 0; i < m->n && expected == ZLG_OK; i++) {
         char moved[64];
         node *n = &m->nodes[i];
@@ -444,7 +445,7 @@ static void run(zlg_store *store, int zarr_format, uint64_t seed)
     add(m, "", false);
     for (int i = 0; i < STEPS; i++) {
         if (m->n > MAX_NODES - 4) {
-            MUST(zlg_node_delete(store, m->nodes[1].path, err_));
+            MUST(zlg_node_delete(store, m->nodes[1].path, NULL, err_));
             drop(m, m->nodes[1].path);
         }
         steps[below(m, ZLGI_COUNT(steps))](m);
@@ -452,7 +453,7 @@ static void run(zlg_store *store, int zarr_format, uint64_t seed)
             check_all(m);
     }
     check_all(m);
-    MUST(zlg_node_delete(store, "", err_));
+    MUST(zlg_node_delete(store, "", NULL, err_));
     assert_int_equal(n_keys(store, ""), 0);
     free(m);
 }

@@ -15,6 +15,31 @@ def store(request, tmp_path):
     return zellige.MemoryStore() if request.param == "memory" else str(tmp_path / "new")
 
 
+@pytest.mark.parametrize("place", ["new", "deep/below/new", "file"])
+def test_what_is_refused_leaves_nothing(tmp_path, place):
+    """No folder either, where there was none; but what was there stays."""
+    path = f"file://{tmp_path}/a%20b" if place == "file" else tmp_path / place
+    for make in (
+        lambda: zellige.create_array(path, shape=-1, dtype="u1"),
+        lambda: zellige.create_array(path, shape=2, dtype="u1", chunks=(1, 1)),
+        lambda: zellige.create_array(store=path, shape=2, dtype="u1", codecs=["none"]),
+        lambda: zellige.create_array(path, name="a\\b", shape=2, dtype="u1"),
+        lambda: zellige.create_group(path, attributes={"a": np.nan}),
+        lambda: zellige.open_array(path, "w", shape=2, dtype="u1", chunks=(1, 1)),
+        lambda: zellige.open_array(path, "a"),
+        lambda: zellige.open(path, "w", shape=2, dtype="nix"),
+        lambda: zellige.open_group(path, "w", zarr_format=4),
+        lambda: zellige.from_array(path, data=DATA, chunks=(1, 2, 3)),
+    ):
+        with pytest.raises(zellige.ZelligeError):
+            make()
+        assert list(tmp_path.iterdir()) == []
+    zellige.create_group(path)
+    with pytest.raises(zellige.ZelligeError):
+        zellige.create_array(path, name="a", shape=2, dtype="u1", codecs=["none"])
+    assert zellige.open_group(path, "r").path == ""
+
+
 def test_round_trip_with_everything(store):
     array = zellige.create_array(
         store,
@@ -464,3 +489,17 @@ def test_overwrite_looks_at_the_data_first(tmp_path):
         with pytest.raises((TypeError, ValueError)):
             zellige.create_array(tmp_path, data=data, dtype="string", overwrite=True)
     assert zellige.open_array(tmp_path)[...].tolist() == [0, 1, 2]
+
+
+def test_zstd_of_version_2():
+    """Readers that are older than checksums refuse to hear of them."""
+    plain = {"id": "zstd", "level": 3}
+    for codec, expected in (
+        (zellige.codecs.ZstdCodec(level=3), plain),
+        ({**plain, "checksum": False}, plain),
+        ({"name": "zstd", "configuration": {"level": 3, "checksum": False}}, plain),
+        (zellige.codecs.Zstd(level=3, checksum=True), {**plain, "checksum": True}),
+    ):
+        array = zellige.create_array(data=DATA, zarr_format=2, compressors=codec)
+        assert array.metadata["compressor"] == expected
+        same(array[...], DATA)

@@ -50,6 +50,37 @@ def test_ctrl_c_stops_a_write(tmp_path, slow_to_write):
     assert result.stdout.split() == ["True"] * 3, result.stderr
 
 
+def test_ctrl_c_stops_a_removal(tmp_path):
+    """What is left of the array is an empty group, which the same call removes."""
+    group = zellige.open_group(tmp_path, mode="w")
+    group.create_array("a", shape=50_000, chunks=1, dtype="u1")
+    (tmp_path / "a" / "c").mkdir()
+    for i in range(50_000):
+        (tmp_path / "a" / "c" / str(i)).touch()
+    script = textwrap.dedent(f"""
+        import os, signal, threading, time
+        import zellige
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
+        group = zellige.open_group({str(tmp_path)!r}, "r+")
+        for call in (lambda: group.__delitem__("a"),
+                     lambda: group.create_group("a", overwrite=True),
+                     lambda: group.create_array("a", shape=1, dtype="u1", overwrite=True)):
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+            start = time.monotonic()
+            try:
+                call()
+            except KeyboardInterrupt:
+                print(time.monotonic() - start < 1.0, len(group["a"]))
+    """)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout.split() == ["True", "0"] * 3, result.stderr
+    assert 0 < len(list((tmp_path / "a" / "c").iterdir())) < 50_000
+    del group["a"]
+    assert not (tmp_path / "a").exists()
+
+
 def test_deadline_of_a_write(slow_to_write):
     for call in (
         lambda: slow_to_write.write(1, timeout=0.1),

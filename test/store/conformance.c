@@ -114,7 +114,7 @@ static void test_open_object_keeps_its_version(void **state)
         else if (i == 1)
             assert_int_equal(test_remove(store, "c/0", NULL), ZLG_OK);
         else
-            assert_int_equal(store->class->remove_prefix(store, "c", NULL), ZLG_OK);
+            assert_int_equal(store->class->remove_prefix(store, "c", NULL, NULL), ZLG_OK);
         char text[16];
         size_t n;
         zlg_status status =
@@ -199,7 +199,7 @@ static void test_deep_key(void **state)
     key[sizeof key - 1] = '\0';
     test_must_put(store, key, "deep");
     test_must_get(store, key, "deep");
-    assert_int_equal(store->class->remove_prefix(store, "d/d/d", NULL), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "d/d/d", NULL, NULL), ZLG_OK);
     test_must_miss(store, key);
 }
 
@@ -221,7 +221,7 @@ static void test_what_is_no_key_is_refused(void **state)
         assert_int_equal(test_get(store, keys[i], "", &err[3]), ZLG_NOT_FOUND);
         size_t n = 4;
         if (keys[i][0] != '\0') {
-            assert_int_equal(class->remove_prefix(store, keys[i], &err[n++]),
+            assert_int_equal(class->remove_prefix(store, keys[i], NULL, &err[n++]),
                              ZLG_NOT_FOUND);
             assert_int_equal(
                 class->list(store, keys[i], false, test_list_nothing, NULL, &err[n++]),
@@ -298,11 +298,12 @@ static void test_removing(void **state)
     assert_int_equal(test_remove(store, "a", NULL), ZLG_OK); /* a prefix is no key */
     assert_int_equal(test_remove(store, "a/1", NULL), ZLG_OK);
     test_must_list(store, "a", false, "10=4 2/x=5 2/y/z=7 ");
-    assert_int_equal(class->remove_prefix(store, "none/at", NULL), ZLG_OK);
-    assert_int_equal(class->remove_prefix(store, "a", NULL), ZLG_OK);
-    assert_int_equal(class->remove_prefix(store, "B", NULL), ZLG_OK); /* a key itself */
+    assert_int_equal(class->remove_prefix(store, "none/at", NULL, NULL), ZLG_OK);
+    assert_int_equal(class->remove_prefix(store, "a", NULL, NULL), ZLG_OK);
+    assert_int_equal(class->remove_prefix(store, "B", NULL, NULL),
+                     ZLG_OK); /* a key itself */
     test_must_list(store, "", false, "a-=2 a.b/c=5 a0/c=4 ab=2 b/1=3 zarr.json=9 ");
-    assert_int_equal(class->remove_prefix(store, "", NULL), ZLG_OK);
+    assert_int_equal(class->remove_prefix(store, "", NULL, NULL), ZLG_OK);
     test_must_list(store, "", true, "");
     put_tree(store);
     test_must_get(store, "a/2/y/z", "a/2/y/z");
@@ -400,13 +401,14 @@ static void test_random_programs(void **state)
         bytes[n] = '\0';
         switch (test_random(&seed) % 16) {
         case 0:
-            assert_int_equal(store->class->remove_prefix(store, key, NULL), ZLG_OK);
+            assert_int_equal(store->class->remove_prefix(store, key, NULL, NULL), ZLG_OK);
             m.value[i] = 0;
             break;
         case 1:
             if (round % 4 != 0)
                 break;
-            assert_int_equal(store->class->remove_prefix(store, "dir1/sub", NULL), ZLG_OK);
+            assert_int_equal(store->class->remove_prefix(store, "dir1/sub", NULL, NULL),
+                             ZLG_OK);
             for (int k = 1; k < N_KEYS; k += 2)
                 m.value[k] = k % 3 == 1 ? 0 : m.value[k];
             break;

@@ -304,9 +304,9 @@ static void test_removed_stays_removed(void **state)
     for (int i = 0; i < 100; i++) {
         n_failed += test_put(r.store, "k", "old", NULL) != ZLG_OK;
         usleep((unsigned)i % 7 * 20);
-        n_failed +=
-            (i % 2 == 0 ? test_remove(r.store, "k", NULL)
-                        : r.store->class->remove_prefix(r.store, "k", NULL)) != ZLG_OK;
+        n_failed += (i % 2 == 0 ? test_remove(r.store, "k", NULL)
+                                : r.store->class->remove_prefix(r.store, "k", NULL,
+                                                                NULL)) != ZLG_OK;
         usleep(50);
         zlgi_object object;
         bool is_back = r.store->class->open(r.store, "k", 0, &object, NULL) == ZLG_OK;

@@ -101,7 +101,7 @@ static void test_any_axis(void **state)
             }
             zlg_array_close(m.array);
             check_attributes(f.stores[s], "g/a", "{\"kept\":1}");
-            MUST(zlg_node_delete(f.stores[s], "g", err_));
+            MUST(zlg_node_delete(f.stores[s], "g", NULL, err_));
         }
     close_fixture(&f);
 }
@@ -319,7 +319,7 @@ static void test_threads(void **state)
             }
             check_rows(f.stores[s], true);
             check_attributes(f.stores[s], "a", "{\"kept\":2}");
-            MUST(zlg_node_delete(f.stores[s], "a", err_));
+            MUST(zlg_node_delete(f.stores[s], "a", NULL, err_));
         }
     close_fixture(&f);
 }

@@ -95,11 +95,11 @@ static void test_all_nodes_are_in_it(void **state)
                 check_members(store, top, "g g/a= g/h g/h/b= g-x ");
                 check_opens(store, top);
                 /* Again, and what came and went in between. */
-                MUST(zlg_node_delete(store, deep ? "deep/down/g/h" : "g/h", err_));
+                MUST(zlg_node_delete(store, deep ? "deep/down/g/h" : "g/h", NULL, err_));
                 make_array(store, deep ? "deep/down/new" : "new", format);
                 MUST(zlg_group_consolidate(store, top, NULL, err_));
                 check_members(store, top, "g g/a= g-x new= ");
-                MUST(zlg_node_delete(store, "", err_));
+                MUST(zlg_node_delete(store, "", NULL, err_));
             }
     close_fixture(&f);
 }

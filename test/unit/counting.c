@@ -24,7 +24,7 @@ static void test_requests_are_counted(void **state)
     assert_int_equal(class->list(store, "", false, test_list_nothing, NULL, NULL), ZLG_OK);
     assert_int_equal(test_remove(store, "none", NULL), ZLG_OK);
     assert_int_equal(class->rename_prefix(store, "a", "c", NULL), ZLG_OK);
-    assert_int_equal(class->remove_prefix(store, "c", NULL), ZLG_OK);
+    assert_int_equal(class->remove_prefix(store, "c", NULL, NULL), ZLG_OK);
     test_must_miss(inner, "a/b");
     test_must_miss(inner, "c/b");
     uint64_t n_swept = 1;

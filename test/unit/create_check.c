@@ -57,6 +57,19 @@ static const refusal refusals[] = {
      {.shape = LENGTHS(INT64_MAX, 4), .object_shape = LENGTHS(INT64_MAX, 4)},
      ZLG_LIMIT,
      "more than 2^63 bytes"},
+    {"a compressed chunk that passes the limit of decoded bytes",
+     {.shape = LENGTHS(10, 7), .object_shape = LENGTHS(INT64_C(1) << 20, 1 << 20)},
+     ZLG_LIMIT,
+     "a chunk of 4398046511104 bytes passes the limit of 4294967296 (chunk_bytes)"},
+    {"an inner chunk that does",
+     {.object_shape = LENGTHS(INT64_C(1) << 20, 1 << 20),
+      .chunk_shape = LENGTHS(INT64_C(1) << 20, 1 << 19)},
+     ZLG_LIMIT,
+     "a chunk of 2199023255552 bytes"},
+    {"one of many edges that does",
+     {.chunk_grid = EDGES("[[4,1000000,10],[1,1000000]]")},
+     ZLG_LIMIT,
+     "a chunk of 4000000000000 bytes"},
     {"edges that end before the array",
      {.chunk_grid = EDGES("[[4,4],7]")},
      ZLG_METADATA,
@@ -285,6 +298,19 @@ static void test_what_is_odd_but_legal(void **state)
         spec.chunk_grid = EDGES("[[4,2,6],[6,3]]");
         spec.chunk_shape = inner;
         check_made(store, &spec);
+        /* An uncompressed chunk larger than any memory. */
+        int32_t few[2] = {1, 1};
+        spec = good(3);
+        spec.overwrite = 1;
+        spec.object_shape = LENGTHS(INT64_C(1) << 20, 1 << 20);
+        spec.codecs = "[" LITTLE "]";
+        MUST(zlg_array_create(store, "a", &spec, &array, err_));
+        const zlg_axis axes[2] = {{.start = 9, .step = 1, .count = 1},
+                                  {.start = 3, .step = 1, .count = 2}};
+        const zlg_selection box = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
+        MUST(zlg_array_read(array, &box, &(zlg_target){.data = few}, NULL, err_));
+        assert_int_equal(few[0] | few[1], 0);
+        zlg_array_close(array);
         /* Nothing in it, and no axes. */
         spec = good(3);
         spec.overwrite = 1;
@@ -347,6 +373,36 @@ static void test_documents_beyond_the_limits(void **state)
     zlg_ctx_close(ctx);
 }
 
+/* The limits are those of the context: what they let in is read back. */
+static void test_chunks_at_the_limit(void **state)
+{
+    (void)state;
+    static const char *const codecs[] = {NULL, "[" LITTLE "," GZIP "," CRC "]",
+                                         "[" SHARD("[4,6]", "[" LITTLE "," GZIP "]") "]"};
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    zlg_limits limits = ZLG_LIMITS_INIT;
+    options.limits = &limits;
+    for (size_t i = 0; i < ZLGI_COUNT(codecs); i++)
+        for (int more = 0; more < 2; more++) {
+            zlg_ctx *ctx;
+            zlg_store *store;
+            zlg_array *array;
+            zlg_array_spec spec = good(3);
+            spec.codecs = codecs[i];
+            limits.chunk_bytes = 4 * 6 * 4 - more;
+            MUST(zlg_ctx_new(&options, &ctx, err_));
+            MUST(zlg_store_open_memory(ctx, &store, err_));
+            if (more)
+                REFUSED(ZLG_LIMIT,
+                        "a chunk of 96 bytes passes the limit of 95 (chunk_bytes)",
+                        zlg_array_create(store, "", &spec, &array, err_));
+            else
+                check_made(store, &spec);
+            zlg_store_close(store);
+            zlg_ctx_close(ctx);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_a_missing_encoder),
         cmocka_unit_test(test_what_is_odd_but_legal),
         cmocka_unit_test(test_documents_beyond_the_limits),
+        cmocka_unit_test(test_chunks_at_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,7 +339,7 @@ static void test_descriptors_are_given_back(void **state)
         assert_int_not_equal(test_put(store, "c/0", "x", NULL), ZLG_OK);
         if (mode != 2)
             test_must_list(store, "", false, "c/1=1 c/2/3=2 c/out=0 ");
-        assert_int_equal(store->class->remove_prefix(store, "c/2", NULL), ZLG_OK);
+        assert_int_equal(store->class->remove_prefix(store, "c/2", NULL, NULL), ZLG_OK);
         zlgi_store_destroy(store);
     }
     int again = dup(0);

@@ -147,8 +147,8 @@ static void test_depth_has_a_limit(void **state)
     zlg_error err;
     zlg_status status = store->class->list(store, "", false, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_LIMIT);
-    assert_int_equal(store->class->remove_prefix(store, "d", &err), ZLG_LIMIT);
-    assert_int_equal(store->class->remove_prefix(store, "d/d/d", &err), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "d", NULL, &err), ZLG_LIMIT);
+    assert_int_equal(store->class->remove_prefix(store, "d/d/d", NULL, &err), ZLG_OK);
     assert_int_equal(store->class->list(store, "", false, test_list_nothing, NULL, &err),
                      ZLG_OK);
     zlgi_store_destroy(store);
@@ -175,7 +175,7 @@ static void test_path_too_long_to_be_opened(void **state)
     zlg_status status = store->class->list(store, "", false, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_IO);
     assert_non_null(strstr(err.message, "File name too long"));
-    assert_int_equal(store->class->remove_prefix(store, "", &err), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "", NULL, &err), ZLG_OK);
     test_must_list(store, "", true, "");
     zlgi_store_destroy(store);
     test_folder_remove(&folder);

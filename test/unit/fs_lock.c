@@ -151,14 +151,15 @@ static void test_file_system_without_locks(void **state)
         assert_int_equal(update_now(store, "k", "new", &err), ZLG_UNSUPPORTED);
         assert_int_equal(update_now(store, "none", "new", &err), ZLG_UNSUPPORTED);
         assert_int_equal(test_remove(store, "k", &err), ZLG_UNSUPPORTED);
-        assert_int_equal(store->class->remove_prefix(store, "k", &err), ZLG_UNSUPPORTED);
+        assert_int_equal(store->class->remove_prefix(store, "k", NULL, &err),
+                         ZLG_UNSUPPORTED);
         assert_int_equal(count_names(&folder), 1);
         test_must_get(store, "k", "old");
         test_must_put(without, "k", "old");
         assert_int_equal(update_now(without, "k", "old", &err), ZLG_OK);
         assert_int_equal(update_now(without, "c/d", "1", &err), ZLG_OK);
         assert_int_equal(test_remove(without, "c/d", &err), ZLG_OK);
-        assert_int_equal(without->class->remove_prefix(without, "c", &err), ZLG_OK);
+        assert_int_equal(without->class->remove_prefix(without, "c", NULL, &err), ZLG_OK);
     }
     lock_error = EIO;
     assert_int_equal(test_put(store, "k", "new", &err), ZLG_IO);

@@ -142,7 +142,7 @@ static void test_writes_do_not_leave(void **state)
         assert_int_equal(test_put(store, "a/out/new", "x", &err), ZLG_UNSUPPORTED);
         assert_int_equal(test_put(store, "a/out/new/x", "x", &err), ZLG_UNSUPPORTED);
         assert_int_equal(test_remove(store, "a/out/secret", &err), ZLG_UNSUPPORTED);
-        assert_int_equal(class->remove_prefix(store, "a/out/secret", &err),
+        assert_int_equal(class->remove_prefix(store, "a/out/secret", NULL, &err),
                          ZLG_UNSUPPORTED);
         assert_false(test_folder_has(&folder, "outside/new"));
         /* Through a link inside, and over a link: the link is what is replaced. */
@@ -155,10 +155,10 @@ static void test_writes_do_not_leave(void **state)
         zlgi_store_destroy(store);
     }
     zlg_store *store = open_way(test_folder_path(&folder, "store"), KERNEL);
-    assert_int_equal(store->class->remove_prefix(store, "a", NULL), ZLG_OK);
-    assert_int_equal(store->class->remove_prefix(store, "absolute", NULL), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "a", NULL, NULL), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "absolute", NULL, NULL), ZLG_OK);
     assert_false(test_folder_has(&folder, "store/a"));
-    assert_int_equal(store->class->remove_prefix(store, "", NULL), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "", NULL, NULL), ZLG_OK);
     assert_false(test_folder_has(&folder, "store/to_b"));
     assert_true(test_folder_has(&folder, "store"));
     assert_true(test_folder_has(&folder, "outside/secret"));
@@ -198,7 +198,7 @@ static void test_root_made_anew_is_found_again(void **state)
         test_must_list(store, "", false, "");
         test_must_put(store, "c/0", "new");
         test_must_get(store, "c/0", "new");
-        assert_int_equal(store->class->remove_prefix(store, "c", NULL), ZLG_OK);
+        assert_int_equal(store->class->remove_prefix(store, "c", NULL, NULL), ZLG_OK);
         assert_int_equal(rmdir(test_folder_path(&folder, "store")), 0);
         test_folder_mkdir(&folder, "store");
         test_must_put(store, "k", "x");

@@ -21,8 +21,8 @@ static void test_reading_only(void **state)
     assert_int_equal(test_put(store, "k", "2", &err), ZLG_USAGE);
     assert_non_null(strstr(err.message, "opened for reading only"));
     assert_int_equal(test_remove(store, "k", &err), ZLG_USAGE);
-    assert_int_equal(class->remove_prefix(store, "k", &err), ZLG_USAGE);
-    assert_int_equal(class->remove_prefix(store, "", &err), ZLG_USAGE);
+    assert_int_equal(class->remove_prefix(store, "k", NULL, &err), ZLG_USAGE);
+    assert_int_equal(class->remove_prefix(store, "", NULL, &err), ZLG_USAGE);
     test_must_get(store, "k", "1");
     test_must_list(store, "", false, "k=1 ");
     zlgi_store_destroy(store);
@@ -45,7 +45,7 @@ static void test_temporary_names_are_reserved(void **state)
     test_must_put(store, "a/.zlg-tmp", "x");
     /* What an interrupted writer left goes with the tree. */
     test_folder_write(&folder, "a/.zlg-tmp-0123", "left over");
-    assert_int_equal(store->class->remove_prefix(store, "a", NULL), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "a", NULL, NULL), ZLG_OK);
     assert_int_equal(count_names(&folder), 0);
     zlgi_store_destroy(store);
     test_folder_remove(&folder);
@@ -62,7 +62,7 @@ static void test_large_tree_is_removed(void **state)
         snprintf(key, sizeof key, "c/%d/%d", i % 3, i);
         test_must_put(store, key, "");
     }
-    assert_int_equal(store->class->remove_prefix(store, "c", NULL), ZLG_OK);
+    assert_int_equal(store->class->remove_prefix(store, "c", NULL, NULL), ZLG_OK);
     assert_int_equal(count_names(&folder), 0);
     zlgi_store_destroy(store);
     test_folder_remove(&folder);
@@ -139,7 +139,7 @@ static void *remove_again_and_again(void *user)
     duel *d = user;
     intptr_t n_failed = 0;
     for (; !atomic_load(&d->is_over); usleep(50))
-        n_failed += d->store->class->remove_prefix(d->store, "a", NULL) != ZLG_OK;
+        n_failed += d->store->class->remove_prefix(d->store, "a", NULL, NULL) != ZLG_OK;
     return (void *)n_failed;
 }
 
@@ -164,7 +164,7 @@ static void test_put_while_directories_are_removed(void **state)
     assert_int_equal(pthread_join(thread, &n_removes_failed), 0);
     assert_int_equal(n_failed, 0);
     assert_null(n_removes_failed);
-    assert_int_equal(d.store->class->remove_prefix(d.store, "", NULL), ZLG_OK);
+    assert_int_equal(d.store->class->remove_prefix(d.store, "", NULL, NULL), ZLG_OK);
     assert_int_equal(count_names(&folder), 0);
     zlgi_store_destroy(d.store);
     test_folder_remove(&folder);

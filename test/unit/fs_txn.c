@@ -112,7 +112,7 @@ static void test_what_is_read_only_stays(void **state)
     assert_string_equal(err.message, "key \"k\": Permission denied");
     assert_int_equal(update_now(store, "k", "new", &err), ZLG_IO);
     assert_int_equal(test_remove(store, "k", &err), ZLG_IO);
-    assert_int_equal(store->class->remove_prefix(store, "k", &err), ZLG_IO);
+    assert_int_equal(store->class->remove_prefix(store, "k", NULL, &err), ZLG_IO);
     assert_int_equal(test_put(store, "other", "new", &err), ZLG_OK);
     setfsuid(geteuid());
     assert_int_equal(chmod(test_folder_path(&folder, "d"), 0555), 0);
@@ -341,7 +341,7 @@ static void test_killed_holder_holds_up_nobody(void **state)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(byte, 1);
     assert_int_equal(update_now(store, "k", "new", &err), ZLG_CANCELLED);
-    assert_string_equal(err.message, "key \"k\": stopped while waiting for a lock");
+    assert_string_equal(err.message, "key \"k\": stopped before it was done");
     zlgi_txn txn = {.change = ZLGI_REPLACE, .promise = ZLG_VISIBLE, .waiting = give_up};
     assert_int_equal(store->class->begin(store, "k", &txn, NULL), ZLG_OK);
     assert_int_equal(store->class->commit(store, "k", &txn, NULL, 0, NULL), ZLG_CANCELLED);

@@ -116,7 +116,7 @@ static void test_shrinking_and_growing(void **state)
             }
             zlg_array_close(array);
             check_attributes(f.stores[s], "g/a", "{\"kept\":1.50}");
-            MUST(zlg_node_delete(f.stores[s], "g", err_));
+            MUST(zlg_node_delete(f.stores[s], "g", NULL, err_));
         }
     close_fixture(&f);
 }
@@ -189,13 +189,13 @@ static void test_what_it_costs(void **state)
     MUST(zlg_array_resize(resized, flatter, NULL, NULL, err_));
     after = zlgi_counting_get(counting);
     assert_int_equal(after.n_lists, before.n_lists + 1);
-    assert_int_equal(after.n_puts, before.n_puts + 1 + 3);
+    assert_int_equal(after.n_puts, before.n_puts + 2 + 3); /* the document twice */
     assert_int_equal(after.n_removes, before.n_removes + 3);
     before = after;
     MUST(zlg_array_resize(resized, one, NULL, NULL, err_));
     after = zlgi_counting_get(counting);
     assert_int_equal(after.n_lists, before.n_lists + 1);
-    assert_int_equal(after.n_puts, before.n_puts + 2); /* the document and c/0/0 */
+    assert_int_equal(after.n_puts, before.n_puts + 3); /* the document and c/0/0 */
     assert_int_equal(after.n_removes, before.n_removes + 2 * 3 - 1);
     zlg_array_close(resized);
     zlg_store_close(counting);
@@ -237,6 +237,56 @@ static void test_finishing(void **state)
             break;
         }
     }
+    zlg_ctx_close(ctx);
+}
+
+/* Whatever shape comes next: nothing of what an earlier call left behind is seen again, and
+ * the document is as if it had not failed. */
+static void grow_after_failure(zlg_ctx *ctx, const layout *l, uint64_t n, int then,
+                               zlg_status *out)
+{
+    static const int64_t small[2] = {5, 4};
+    static const int32_t row[8] = {70, 71, 72, 73, 74, 75, 76, 77};
+    fault_store *store = fault_store_open(ctx);
+    zlg_array *now, *array = make_array(&store->base, "a", l);
+    zlg_text text;
+    fault_set(store, FAULT_IO, n);
+    *out = zlg_array_resize(array, small, NULL, NULL, NULL);
+    fault_set(store, FAULT_NONE, 0);
+    MUST(zlg_array_refresh(array, &now, err_));
+    bool shrunk = zlg_array_shape(now)[0] == 5;
+    int64_t rows = shrunk ? 5 : ROWS, columns = shrunk ? 4 : COLUMNS;
+    zlg_array_close(array);
+    if (then == 1) {
+        resize(&now, 2, 12);
+    } else if (then == 2) {
+        MUST(zlg_array_append(now, 0, 1, &(zlg_source){.data = row}, NULL, &array, err_));
+        zlg_array_close(now);
+        now = array;
+        resize(&now, rows, columns);
+    }
+    resize(&now, 12, 11);
+    check_data(now, then == 1 ? 2 : rows, columns);
+    MUST(zlg_array_metadata(now, &text, err_));
+    assert_null(strstr(text.data, "zellige_shrinking"));
+    zlg_text_free(&text);
+    zlg_array_close(now);
+    zlg_store_close(&store->base);
+}
+
+static void test_never_comes_back(void **state)
+{
+    (void)state;
+    zlg_status status;
+    uint64_t n = 1;
+    zlg_ctx *ctx;
+    MUST(zlg_ctx_new(NULL, &ctx, err_));
+    do {
+        for (int then = 0; then < 3; then++)
+            for (int l = 0; l < 7; l += 3) /* chunks, shards, version 2 */
+                grow_after_failure(ctx, &layouts[l], n, then, &status);
+    } while (status != ZLG_OK && n++);
+    assert_in_range(n, 15, 100);
     zlg_ctx_close(ctx);
 }
 
@@ -418,7 +468,7 @@ static void test_what_is_refused(void **state)
     REFUSED(ZLG_USAGE, "promise 7", zlg_array_resize(array, shorter, &call, NULL, err_));
     check_data(array, ROWS, COLUMNS);
     check_objects(array, ROWS, COLUMNS);
-    MUST(zlg_node_delete(store, "a", err_));
+    MUST(zlg_node_delete(store, "a", NULL, err_));
     REFUSED(ZLG_NOT_FOUND, "not there any more",
             zlg_array_resize(array, shorter, NULL, NULL, err_));
     zlg_array *other =
@@ -437,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_the_rest_stays),
         cmocka_unit_test(test_what_it_costs),
         cmocka_unit_test(test_finishing),
+        cmocka_unit_test(test_never_comes_back),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_no_axes),
         cmocka_unit_test(test_empty_objects_that_are_kept),

@@ -148,7 +148,7 @@ static zlg_status call_list(zlg_store *store, zlg_error *err)
 
 static zlg_status call_remove_prefix(zlg_store *store, zlg_error *err)
 {
-    return store->class->remove_prefix(store, "", err);
+    return store->class->remove_prefix(store, "", NULL, err);
 }
 
 /* Only open may say that nothing is there, only conditional changes that something is. */
@@ -343,8 +343,8 @@ static void check_array(zlg_store *store)
     assert_int_equal(n_objects, 2);
     zlg_array_close(resized);
     zlg_array_close(array);
-    assert_int_equal(zlg_node_rename(store, "g", "h", &err), ZLG_UNSUPPORTED);
-    assert_int_equal(zlg_node_delete(store, "g", &err), ZLG_OK);
+    assert_int_equal(zlg_node_rename(store, "g", "h", NULL, &err), ZLG_UNSUPPORTED);
+    assert_int_equal(zlg_node_delete(store, "g", NULL, &err), ZLG_OK);
     zlg_text text;
     assert_int_equal(zlg_store_get(store, "g/a/c/0", &text, &err), ZLG_NOT_FOUND);
 }

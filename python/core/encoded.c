@@ -2,7 +2,7 @@
  * Encoded chunks: out of an array and into one as they are stored, many in a call. Knows
  * where chunks lie in their grid and nothing of what is in them.
  */
-#include "_core.h"
+#include "core.h"
 
 /* ---------------------------------------------------------------------- coordinates */
 

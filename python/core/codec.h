@@ -2,13 +2,13 @@
 #ifndef ZELLIGE_CORE_CODEC_H
 #define ZELLIGE_CORE_CODEC_H
 
-#include "_core.h"
+#include "core.h"
 
-/* _core_codec.c */
+/* codec.c */
 PyObject *core_open_codec(PyObject *module, PyObject *args);
 PyObject *core_codec_encode(PyObject *module, PyObject *args);
 PyObject *core_codec_decode(PyObject *module, PyObject *args);
-/* _core_foreign.c */
+/* foreign.c */
 PyObject *core_register_codec(PyObject *module, PyObject *args);
 
 #endif

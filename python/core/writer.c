@@ -6,7 +6,7 @@
  * on threads of its own, which must not wait for the GIL: they put it into a list, and the
  * next call that comes from Python lets it go.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

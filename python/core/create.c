@@ -2,7 +2,7 @@
  * Making arrays: Python's arguments become a zlg_array_spec. Every document in it is JSON
  * text made in create.py; the library judges them.
  */
-#include "_core.h"
+#include "core.h"
 
 typedef struct spec_memory {
     int64_t shape[ZLG_MAX_RANK], object_shape[ZLG_MAX_RANK], chunk_shape[ZLG_MAX_RANK];
@@ -88,14 +88,20 @@ static bool take_like(core_state *state, PyObject *like, core_handle **out)
 }
 
 static PyObject *create(core_state *state, PyObject *type, core_store *store,
-                        const char *path, const zlg_array_spec *spec)
+                        const char *path, zlg_array_spec *spec)
 {
+    core_call call;
+    if (!core_call_make(&call, NULL))
+        return NULL;
+    spec->call = &call.call;
     zlg_error err;
     zlg_array *array;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_array_create(store->handle, path, spec, &array, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
+    core_call_enter(&call);
+    zlg_status status = zlg_array_create(store->handle, path, spec, &array, &err);
+    if (!core_call_leave(&call, status, &err)) {
+        zlg_array_close(array);
+        return NULL;
+    }
     core_ways ways = {.promise = spec->promise ? spec->promise : ZLG_VISIBLE,
                       .keep_empty = spec->keep_empty != 0};
     return core_node_wrap(state, type, store, array, NULL, ways);

@@ -2,7 +2,7 @@
  * The type Array: a handle, its facts and its documents as text. Opening one is most of
  * what some programs do, so nothing is asked of the library before it is wanted.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * The type Store: a store handle and the bytes behind its keys. Knows no Zarr document
  * beyond telling what kind of node lies at a path.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * Codecs without an array: a handle in a capsule, and bytes in and out. What a codec is
  * called and which arrays its bytes are is the business of zellige.codecs.
  */
-#include "_core_codec.h"
+#include "codec.h"
 
 #include "zellige_ext.h"
 

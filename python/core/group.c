@@ -2,7 +2,7 @@
  * The type Group: a handle of a folder of arrays and groups. Knows what kind a member is
  * and opens it; mapping, trees and reports are Python's.
  */
-#include "_core.h"
+#include "core.h"
 
 /* open_group(type, store, path, zarr_format, read_only, use_consolidated, promise,
  * keep_empty) */
@@ -40,19 +40,24 @@ PyObject *core_create_group(PyObject *module, PyObject *args)
     PyObject *type, *store;
     const char *path;
     int keep_empty;
+    core_call call;
     zlg_group_spec spec = ZLG_GROUP_SPEC_INIT;
     if (!PyArg_ParseTuple(args, "OO!sizpppO&p", &type, state->store_type, &store, &path,
                           &spec.zarr_format, &spec.attributes, &spec.overwrite,
                           &spec.exist_ok, &spec.python_tokens, core_to_promise,
-                          &spec.promise, &keep_empty))
+                          &spec.promise, &keep_empty) ||
+        !core_call_make(&call, NULL))
         return NULL;
+    spec.call = &call.call;
     zlg_error err;
     zlg_group *handle;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_group_create(((core_store *)store)->handle, path, &spec,
-                                            &handle, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
+    core_call_enter(&call);
+    zlg_status status =
+        zlg_group_create(((core_store *)store)->handle, path, &spec, &handle, &err);
+    if (!core_call_leave(&call, status, &err)) {
+        zlg_group_close(handle);
+        return NULL;
+    }
     core_ways ways = {.promise = spec.promise ? spec.promise : ZLG_VISIBLE,
                       .keep_empty = keep_empty != 0};
     return core_node_wrap(state, type, (core_store *)store, NULL, handle, ways);

@@ -7,7 +7,7 @@
 #ifndef ZELLIGE_CORE_CHUNKS_H
 #define ZELLIGE_CORE_CHUNKS_H
 
-#include "_core.h"
+#include "core.h"
 
 /* One item: a selection of one object, and its memory. */
 typedef struct core_chunk {
@@ -38,22 +38,23 @@ typedef struct core_batch {
     PyObject *store;     /* theirs */
     PyObject *check;     /* check(spec) is true when the spec is one for this array */
     PyObject *dropped;   /* axes that the memory lacks although lists pick from them */
-    PyObject *places;    /* None, or the address of each item's own memory, packed */
+    PyObject *places;    /* None, or the address of each item's own memory, packed; for
+                          * elements of variable length what takes or gives them */
     bool may_replace;    /* of complete items nothing that is stored stays */
     char *data;          /* the memory of all */
     int rank;            /* its axes; -1: one element for all */
     Py_ssize_t shape[CORE_MAX_RESULT_RANK], strides[CORE_MAX_RESULT_RANK];
 } core_batch;
 
-/* Two reasons that the caller can do something about: places that are no slices, and chunks
- * beyond the grid of the array. */
-extern const char core_scattered[], core_beyond[];
+/* Reasons that the caller can do something about: places that are no slices, chunks beyond
+ * the grid of the array, and those of another shape than the grid says. */
+extern const char core_scattered[], core_beyond[], core_other_shape[];
 
 /* False with an exception set, or with chunks->reason; core_chunks_reset is due always. */
 bool core_chunks_make(core_chunks *chunks, core_node *array, const core_batch *batch);
 void core_chunks_reset(core_chunks *chunks);
 
-/* ------------------------------------------------------------------ _core_stage.c
+/* ------------------------------------------------------------------ stage.c
  * A store of the objects of one call: their bytes as the caller has fetched them, and then
  * what the call has made of them. */
 typedef struct core_stage core_stage;

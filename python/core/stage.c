@@ -4,7 +4,7 @@
  * ever waits for Python. It lives for one call, in which an object is changed by one worker
  * at a time.
  */
-#include "_core_chunks.h"
+#include "chunks.h"
 
 #include <stdlib.h>
 

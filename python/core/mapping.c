@@ -8,7 +8,7 @@
  *     change(key, bytes or None, condition, value seen or None)      True when it was made
  *     names(prefix, delimited)         [(name, is a prefix, number of bytes)]
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * may be used, and the changes that are made to any node by its path: attributes, removal,
  * moving, consolidated metadata. Knows nothing of elements and members.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 
@@ -186,31 +186,32 @@ PyObject *core_set_attributes(PyObject *module, PyObject *args)
     PyObject *object, *remove;
     const char *text;
     zlg_promise promise;
+    core_call call;
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
     if (!PyArg_ParseTuple(args, "O!zO!ppO&", core_state_of(module)->node_type, &object,
                           &text, &PyTuple_Type, &remove, &options.replace,
                           &options.python_tokens, core_to_promise, &promise))
         return NULL;
     core_node *node = (core_node *)object;
-    if (!core_node_writable(node))
+    if (!core_node_writable(node) || !core_call_make(&call, NULL))
         return NULL;
     options.promise = promise != ZLG_PROMISE_DEFAULT ? promise : node->ways.promise;
     const char **names = take_names(remove, &options.n_remove);
     if (names == NULL)
         return NULL;
     options.remove = names;
+    options.call = &call.call;
     zlg_error err;
-    zlg_status status;
     core_handle *handle = core_handle_hold(node->handle);
     const char *path =
         handle->array ? zlg_array_path(handle->array) : zlg_group_path(handle->group);
-    CORE_UNLOCKED(status = zlg_node_set_attributes(((core_store *)node->store)->handle,
-                                                   path, text, &options, &err));
+    core_call_enter(&call);
+    zlg_status status = zlg_node_set_attributes(((core_store *)node->store)->handle, path,
+                                                text, &options, &err);
+    bool good = core_call_leave(&call, status, &err);
     core_handle_drop(handle);
     PyMem_Free(names);
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    Py_RETURN_NONE;
+    return good ? Py_NewRef(Py_None) : NULL;
 }
 
 /* delete_node(store, path) */
@@ -218,14 +219,15 @@ PyObject *core_delete_node(PyObject *module, PyObject *args)
 {
     PyObject *store;
     const char *path;
-    if (!PyArg_ParseTuple(args, "O!s", core_state_of(module)->store_type, &store, &path))
+    core_call call;
+    if (!PyArg_ParseTuple(args, "O!s", core_state_of(module)->store_type, &store, &path) ||
+        !core_call_make(&call, NULL))
         return NULL;
     zlg_error err;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_node_delete(((core_store *)store)->handle, path, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    Py_RETURN_NONE;
+    core_call_enter(&call);
+    zlg_status status =
+        zlg_node_delete(((core_store *)store)->handle, path, &call.call, &err);
+    return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* move_node(store, from, to) */
@@ -233,15 +235,16 @@ PyObject *core_move_node(PyObject *module, PyObject *args)
 {
     PyObject *store;
     const char *from, *to;
+    core_call call;
     if (!PyArg_ParseTuple(args, "O!ss", core_state_of(module)->store_type, &store, &from,
-                          &to))
+                          &to) ||
+        !core_call_make(&call, NULL))
         return NULL;
     zlg_error err;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_node_rename(((core_store *)store)->handle, from, to, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    Py_RETURN_NONE;
+    core_call_enter(&call);
+    zlg_status status =
+        zlg_node_rename(((core_store *)store)->handle, from, to, &call.call, &err);
+    return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* consolidate(store, path, promise) */
@@ -249,17 +252,18 @@ PyObject *core_consolidate(PyObject *module, PyObject *args)
 {
     PyObject *store;
     const char *path;
+    core_call call;
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
     if (!PyArg_ParseTuple(args, "O!sO&", core_state_of(module)->store_type, &store, &path,
-                          core_to_promise, &options.promise))
+                          core_to_promise, &options.promise) ||
+        !core_call_make(&call, NULL))
         return NULL;
+    options.call = &call.call;
     zlg_error err;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_group_consolidate(((core_store *)store)->handle, path,
-                                                 &options, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    Py_RETURN_NONE;
+    core_call_enter(&call);
+    zlg_status status =
+        zlg_group_consolidate(((core_store *)store)->handle, path, &options, &err);
+    return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---------------------------------------------------------------------- facts */

@@ -3,7 +3,7 @@
  * (Ctrl-C) or a passed deadline ends it, and who watches is told how far it is. Knows
  * nothing of what is called.
  */
-#include "_core_transform.h"
+#include "transform.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
  * The context of the process: threads, memory, caches and limits. It is made on first use,
  * and anew when something else is asked for; stores that were opened before keep theirs.
  */
-#include "_core.h"
+#include "core.h"
 
 zlg_ctx *core_context(core_state *state)
 {

@@ -4,7 +4,7 @@
  * and bytes and become Python objects here. NumPy is met only as numpy.empty, as ndarray
  * over memory of ours, and through the buffer protocol.
  */
-#include "_core_transform.h"
+#include "transform.h"
 
 #include <stdio.h>
 

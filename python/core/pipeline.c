@@ -1,9 +1,9 @@
 /*
  * Reading and writing the chunks of a batch in one call of the engine: what the codec
  * pipeline of zarr-python does. Objects are those of the array's own store, or of a stage
- * where the caller has fetched them. Knows no selection: see _core_chunks.c.
+ * where the caller has fetched them. Knows no selection: see chunks.c.
  */
-#include "_core_chunks.h"
+#include "chunks.h"
 
 /* How a batch is written. */
 typedef struct write_ways {
@@ -144,9 +144,11 @@ static bool read_fixed(job *j, core_call *call)
     return good;
 }
 
-/* The elements of one chunk as an array of one axis. */
-static PyObject *read_texts(job *j, const core_chunk *chunk, core_call *call)
+/* Hands the elements of one chunk to the function that puts them in their place, so that
+ * those of few chunks are held at once. */
+static bool read_texts(job *j, Py_ssize_t i, core_call *call)
 {
+    const core_chunk *chunk = &j->chunks.items[i];
     zlg_error err;
     zlg_varlen varlen;
     core_call_enter(call);
@@ -154,50 +156,42 @@ static PyObject *read_texts(job *j, const core_chunk *chunk, core_call *call)
         zlg_array_read_varlen(job_array(j), &chunk->selection, &varlen, &call->call, &err);
     bool good = core_call_leave(call, status, &err);
     if (status != ZLG_OK)
-        return NULL;
+        return false;
     PyObject *list = good ? core_varlen_items(&varlen, job_array(j)) : NULL, *result = NULL;
-    Py_ssize_t n = (Py_ssize_t)varlen.n;
     zlg_varlen_free(&varlen);
     if (list != NULL)
-        result = PyObject_CallMethod((PyObject *)j->array, "_from_items", "O(n)", list, n);
+        result = PyObject_CallFunction(j->batch.places, "nO", i, list);
     Py_XDECREF(list);
-    return result;
+    Py_XDECREF(result);
+    return result != NULL;
 }
 
-static PyObject *read_all_texts(job *j, core_call *call)
+static bool read_all_texts(job *j, core_call *call)
 {
     uint8_t *missing = call->call.missing;
-    PyObject *arrays = PyList_New(j->chunks.n);
-    for (Py_ssize_t i = 0; arrays != NULL && i < j->chunks.n; i++) {
+    bool good = true;
+    for (Py_ssize_t i = 0; good && i < j->chunks.n; i++) {
         call->call.missing = missing + i;
-        PyObject *array = read_texts(j, &j->chunks.items[i], call);
-        if (array == NULL || PyList_SetItem(arrays, i, array) < 0)
-            Py_CLEAR(arrays);
+        good = read_texts(j, i, call);
     }
-    return arrays;
+    return good;
 }
 
 static PyObject *run_read(job *j, core_call *call)
 {
-    PyObject *missing = PyByteArray_FromStringAndSize(NULL, j->chunks.n), *arrays = NULL;
+    PyObject *missing = PyByteArray_FromStringAndSize(NULL, j->chunks.n);
     if (missing == NULL)
         return NULL;
     call->call.missing = (uint8_t *)PyByteArray_AsString(missing);
-    bool good = true;
-    if (j->chunks.handle->is_varlen)
-        good = (arrays = read_all_texts(j, call)) != NULL;
-    else
-        good = read_fixed(j, call);
-    PyObject *result =
-        good ? PyTuple_Pack(2, missing, arrays != NULL ? arrays : Py_None) : NULL;
-    Py_DECREF(missing);
-    Py_XDECREF(arrays);
-    return result;
+    if (j->chunks.handle->is_varlen ? !read_all_texts(j, call) : !read_fixed(j, call))
+        Py_CLEAR(missing);
+    return missing;
 }
 
 /* read_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
- * objects): (a byte for each chunk, 1 where it is not stored; None, or for variable lengths
- * an array of each chunk's elements), or the reason why it was not done. */
+ * objects): a byte for each chunk, 1 where it is not stored; or the reason why it was not
+ * done. For variable lengths `places` is called with the number of each chunk and the list
+ * of its elements. */
 PyObject *core_read_chunks(PyObject *module, PyObject *args)
 {
     job j;
@@ -239,6 +233,16 @@ typedef struct texts {
     Py_buffer bytes, offsets;
 } texts;
 
+static int64_t count_of(const zlg_selection *selection)
+{
+    if (selection->kind == ZLG_POINTS)
+        return selection->n_points;
+    int64_t n = 1;
+    for (int i = 0; i < selection->rank; i++)
+        n *= selection->axes[i].count;
+    return n;
+}
+
 static bool take_texts(job *j, Py_ssize_t i, texts *out, Py_ssize_t *n_taken,
                        zlg_source *source)
 {
@@ -253,7 +257,11 @@ static bool take_texts(job *j, Py_ssize_t i, texts *out, Py_ssize_t *n_taken,
     ++*n_taken;
     source->data = out->bytes.buf;
     source->offsets = out->offsets.buf;
-    return true;
+    int64_t n = count_of(&j->chunks.items[i].selection) + 1;
+    if (out->offsets.len == n * (Py_ssize_t)sizeof *source->offsets)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "as many texts are written as are selected");
+    return false;
 }
 
 static bool run_writes(job *j, core_call *call, zlg_write *writes, texts *views)

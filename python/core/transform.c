@@ -6,7 +6,7 @@
  * memory could outlive that, and an array of NumPy cannot be told that its memory is gone.
  * The first exception stops the call and is raised by the thread that made it.
  */
-#include "_core_transform.h"
+#include "transform.h"
 
 #include <stdio.h>
 #include <stdlib.h>

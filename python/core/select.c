@@ -6,7 +6,7 @@
  * int64 array. Positions in a plan need no
  * trust: the engine checks them all.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

@@ -3,10 +3,11 @@
  * become axes, lists or points. An item costs about a microsecond, so nothing is called
  * that need not be. Knows no store and no engine.
  */
-#include "_core_chunks.h"
+#include "chunks.h"
 
 const char core_scattered[] = "places that are no slices";
 const char core_beyond[] = "chunks beyond the grid";
+const char core_other_shape[] = "chunks of another shape";
 
 typedef struct index_list {
     struct index_list *next;
@@ -387,7 +388,7 @@ static bool take_item(core_chunks *chunks, const core_batch *batch, Py_ssize_t i
         return false;
     for (int k = 0; k < chunks->rank; k++)
         if (at->edge[k] != known->shape[k])
-            return refuse(chunks, "chunks of another shape");
+            return refuse(chunks, core_other_shape);
     bool is_dropped[ZLG_MAX_RANK] = {false};
     chunks->items[i].replaces = is_complete && batch->may_replace;
     if (!take_selection(chunks, selection, at, i, is_dropped))

@@ -7,7 +7,7 @@
  * swapped). Its encode(data, shape) and decode(data, shape) give objects with a contiguous
  * buffer; shape is None for bytes.
  */
-#include "_core_codec.h"
+#include "codec.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * Arrays that change over time: each call gives a new handle of the array, which takes the
  * place of the old one in the object.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /*
  * Writing: values into one selection or many, as one call of the engine. What a value may
- * be is the business of _core_source.c; what a selection may be, of _core_select.c.
+ * be is the business of source.c; what a selection may be, of select.c.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

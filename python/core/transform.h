@@ -2,7 +2,7 @@
 #ifndef ZELLIGE_CORE_TRANSFORM_H
 #define ZELLIGE_CORE_TRANSFORM_H
 
-#include "_core.h"
+#include "core.h"
 
 /* One call's; it lives as long as the call. */
 typedef struct core_transform {

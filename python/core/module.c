@@ -2,8 +2,8 @@
  * The module: its state, its tables, and how errors and text of the library become
  * Python objects. Knows no array; the types and calls stand in the files beside it.
  */
-#include "_core_chunks.h"
-#include "_core_codec.h"
+#include "chunks.h"
+#include "codec.h"
 
 static const char *const type_names[] = {
     [ZLG_BOOL] = "bool",
@@ -222,7 +222,8 @@ static int execute(PyObject *module)
         state->array_type == NULL || state->group_type == NULL)
         return -1;
     if (PyModule_AddStringConstant(module, "SCATTERED", core_scattered) < 0 ||
-        PyModule_AddStringConstant(module, "BEYOND", core_beyond) < 0)
+        PyModule_AddStringConstant(module, "BEYOND", core_beyond) < 0 ||
+        PyModule_AddStringConstant(module, "OTHER_SHAPE", core_other_shape) < 0)
         return -1;
     return add_tables(module);
 }

@@ -4,7 +4,7 @@
  * array._pack(value, shape, may_be_one) gives (bytes, offsets) for variable lengths. A
  * value is repeated by strides of 0, as NumPy repeats what is assigned. Knows no selection.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <stdio.h>
 

@@ -33,7 +33,7 @@
 /* Most axes of a NumPy array, and so of a result with new axes. */
 enum { CORE_MAX_RESULT_RANK = 64 };
 
-/* The memory of results: _core_memory.c. */
+/* The memory of results: memory.c. */
 enum { CORE_MAX_EMPTY = 2 };
 typedef struct core_region core_region;
 typedef struct core_pool {
@@ -95,7 +95,7 @@ typedef struct core_node {
     core_ways ways;
 } core_node;
 
-/* ------------------------------------------------------------------ _core.c */
+/* ------------------------------------------------------------------ module.c */
 core_state *core_state_of(PyObject *module);
 /* Sets the exception of a failed call, unless one is set already. Returns NULL. */
 PyObject *core_raise(const zlg_error *err);
@@ -110,7 +110,7 @@ void *core_new(PyObject *type, PyObject *base);
 /* Ends the life of an object: frees it and drops its type. */
 void core_delete(PyObject *self);
 
-/* ------------------------------------------------------------------ _core_context.c */
+/* ------------------------------------------------------------------ context.c */
 /* The context that new stores get, or NULL with an exception set. */
 zlg_ctx *core_context(core_state *state);
 PyObject *core_set_context(PyObject *module, PyObject *args);
@@ -118,15 +118,15 @@ PyObject *core_set_threads(PyObject *module, PyObject *args);
 
 /* ------------------------------------------------------------------ types
  * They cannot be called: functions of the module make objects of their subclasses. */
-extern PyType_Spec core_store_spec;  /* _core_store.c */
-extern PyType_Spec core_node_spec;   /* _core_node.c */
-extern PyType_Spec core_array_spec;  /* _core_array.c */
-extern PyType_Spec core_group_spec;  /* _core_group.c */
-extern PyType_Spec core_memory_spec; /* _core_memory.c */
-extern PyType_Spec core_block_spec;  /* _core_stage.c */
-extern PyType_Spec core_writer_spec; /* _core_writer.c */
+extern PyType_Spec core_store_spec;  /* store.c */
+extern PyType_Spec core_node_spec;   /* node.c */
+extern PyType_Spec core_array_spec;  /* array.c */
+extern PyType_Spec core_group_spec;  /* group.c */
+extern PyType_Spec core_memory_spec; /* memory.c */
+extern PyType_Spec core_block_spec;  /* stage.c */
+extern PyType_Spec core_writer_spec; /* writer.c */
 
-/* A store over a mapping: _core_mapping.c. */
+/* A store over a mapping: mapping.c. */
 zlg_status core_open_mapping(zlg_ctx *ctx, PyObject *object, zlg_store **out,
                              zlg_error *err);
 PyObject *core_open_store(PyObject *module, PyObject *args);
@@ -136,7 +136,7 @@ PyObject *core_open_member(PyObject *module, PyObject *args);
 PyObject *core_create_array(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *core_create_group(PyObject *module, PyObject *args);
 
-/* ------------------------------------------------------------------ _core_node.c */
+/* ------------------------------------------------------------------ node.c */
 core_handle *core_handle_hold(core_handle *handle);
 void core_handle_drop(core_handle *handle);
 /* An object of `type` around what was opened, array or group, which it takes over also
@@ -164,7 +164,7 @@ PyObject *core_delete_node(PyObject *module, PyObject *args);
 PyObject *core_move_node(PyObject *module, PyObject *args);
 PyObject *core_consolidate(PyObject *module, PyObject *args);
 
-/* ------------------------------------------------------------------ _core_call.c
+/* ------------------------------------------------------------------ call.c
  * What one call of the engine needs: the GIL is released in it, signals stop it, and who
  * watches this thread is told how far it is. */
 typedef struct core_call {
@@ -199,14 +199,14 @@ void core_call_throw(core_call *call);
 /* False with an exception set when the call failed, or a signal's handler raised in it. */
 bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);
 
-/* ------------------------------------------------------------------ _core_memory.c
+/* ------------------------------------------------------------------ memory.c
  * An object that exports n_bytes for writing, aligned to a page. NULL without an exception
  * where NumPy's own memory is as good, or none is left. */
 PyObject *core_memory_new(PyObject *module, size_t n_bytes, void **out_data);
 /* When no memory is out any more. */
 void core_pool_reset(core_pool *pool);
 
-/* ------------------------------------------------------------------ _core_select.c */
+/* ------------------------------------------------------------------ select.c */
 typedef struct core_pick {
     core_handle *handle; /* of the array, held */
     zlg_selection selection;
@@ -230,7 +230,7 @@ void core_pick_reset(core_pick *pick);
 void core_pick_place(core_pick *pick, const Py_ssize_t *strides);
 
 /* ------------------------------------------------------------------ reading, writing
- * _core_read.c, _core_write.c */
+ * read.c, write.c */
 PyObject *core_array_subscript(PyObject *self, PyObject *key);
 /* Bytes of the elements of a shape; SIZE_MAX where they are too many to count. */
 size_t core_n_bytes_of(PyObject *shape, size_t n_bytes_element);
@@ -244,30 +244,30 @@ PyObject *core_write_many(PyObject *module, PyObject *args);
 /* A list of the elements: str where the type is text, else bytes. */
 PyObject *core_varlen_items(const zlg_varlen *varlen, const zlg_array *array);
 
-/* ------------------------------------------------------------------ _core_pipeline.c */
+/* ------------------------------------------------------------------ pipeline.c */
 PyObject *core_array_from_metadata(PyObject *module, PyObject *args);
 PyObject *core_chunk_coordinates(PyObject *module, PyObject *args);
 PyObject *core_read_chunks(PyObject *module, PyObject *args);
 PyObject *core_explain_chunks(PyObject *module, PyObject *args);
 PyObject *core_write_chunks(PyObject *module, PyObject *args);
 
-/* ------------------------------------------------------------------ _core_encoded.c */
+/* ------------------------------------------------------------------ encoded.c */
 PyObject *core_array_read_encoded(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *core_array_write_encoded(PyObject *self, PyObject *args, PyObject *keywords);
 
-/* ------------------------------------------------------------------ _core_writer.c */
+/* ------------------------------------------------------------------ writer.c */
 PyObject *core_open_writer(PyObject *module, PyObject *args);
 
-/* ------------------------------------------------------------------ _core_stage.c
+/* ------------------------------------------------------------------ stage.c
  * An object that exports memory of malloc, which it takes over also when it fails. */
 PyObject *core_block_new(PyObject *module, void *data, size_t n_bytes);
 
-/* ------------------------------------------------------------------ _core_change.c */
+/* ------------------------------------------------------------------ change.c */
 PyObject *core_array_refresh(PyObject *self, PyObject *unused);
 PyObject *core_array_resize(PyObject *self, PyObject *args);
 PyObject *core_array_append(PyObject *self, PyObject *args);
 
-/* ------------------------------------------------------------------ _core_source.c
+/* ------------------------------------------------------------------ source.c
  * Values to write as the engine takes them, without a copy where it can be had. */
 typedef struct core_source {
     zlg_source source;

@@ -13,7 +13,7 @@
  * run back when the last array on it is gone.
  */
 #define _GNU_SOURCE
-#include "_core.h"
+#include "core.h"
 
 #include <sys/mman.h>
 
