@@ -1,0 +1,48 @@
+"""What is left to be stored when the process ends: told, and stored if that can be.
+
+First while threads can still be started, which stores written in Python need; then, of what
+was given after that, when everybody else has ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures.thread  # noqa: F401  that it ends after us
+import os
+import sys
+import threading
+import weakref
+from typing import Protocol
+
+__all__ = ["watch"]
+
+
+class Leaving(Protocol):
+    """Output that may not have been closed."""
+
+    def _leave(self) -> bool: ...
+
+
+_OPEN: weakref.WeakSet[Leaving] = weakref.WeakSet()
+
+
+def _leave_all() -> bool:
+    return all([output._leave() for output in list(_OPEN)])
+
+
+def _leave() -> None:
+    if not _leave_all():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Nothing else makes a process fail that is ending already.
+        os._exit(1)
+
+
+getattr(threading, "_register_atexit", atexit.register)(_leave_all)
+
+
+def watch(output: Leaving) -> None:
+    """Closes an output at the end of the process, before the libraries that it uses end."""
+    _OPEN.add(output)
+    atexit.unregister(_leave)
+    atexit.register(_leave)

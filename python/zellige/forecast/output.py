@@ -1,0 +1,264 @@
+"""The writer behind a backend: opened by the first write, and told what was refused.
+
+An array that could not be stored takes nothing more until it has been. So a write that
+meets one tries again what failed, and gives the others alone if that does not help. What it
+could not give is remembered until it comes once more: close does not succeed without it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from array import array as c_array
+from contextlib import suppress
+from threading import RLock
+
+from .. import _core
+from ..errors import CancelledError, StoreError, UsageError, ZelligeError
+from ..store import LocalStore, Promise, Store
+from ..watching import Progress, Report, reporter
+from .fields import Field
+from .schema import Known, Part
+
+__all__ = ["Output", "Stop", "Ticket"]
+
+Ticket = int
+Stop = c_array[int] | None
+#: What the binding takes: array, start, count, elements, swapped or not, lent or not.
+Given = tuple[int, tuple[int, ...], tuple[int | None, ...], Field, bool, bool]
+_MERGE = 0  # what is there already stays, but for what is given
+_FAILED = 3  # the state of a ticket
+#: How often somebody is told how far a flush is, in seconds.
+_TELL_EVERY = 0.1
+
+
+class Output:
+    """A writer for arrays by name."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        n_threads: int,
+        memory_budget: int | None,
+        promise: Promise | None,
+        progress: Progress | None,
+    ) -> None:
+        # Threads for files do nothing but work; others wait for their store. What the
+        # budget cannot hold goes beside the files of a directory.
+        is_local = isinstance(store, LocalStore)
+        n_processors = len(os.sched_getaffinity(0))
+        self._ways = (
+            store,
+            memory_budget or 0,
+            min(n_threads, n_processors) if is_local else n_threads,
+            promise,
+            _MERGE,
+            False,
+            None if is_local else tempfile.gettempdir(),
+        )
+        self._report: Report | None = None if progress is None else reporter(progress)
+        self._writer: _core.Writer | None = None
+        self._numbers: dict[str, int] = {}
+        self._has_failed_to_close = False
+        self._refused: dict[tuple[str, tuple[int, ...]], ZelligeError] = {}
+        self._counts: dict[str, int] = {}
+        self._lock = RLock()
+        self._process = os.getpid()
+
+    # ------------------------------------------------------------------ opening
+
+    def check_process(self) -> None:
+        """Refuses to work in a process that was forked: the threads did not come along."""
+        if os.getpid() != self._process:
+            raise UsageError("the output was opened before a fork: open it again here")
+
+    def _opened(self) -> _core.Writer:
+        writer = self._writer
+        if writer is None or self._has_failed_to_close:
+            with self._lock:
+                if self._has_failed_to_close:
+                    self._close(None)
+                if self._writer is None:
+                    self._writer = _core.open_writer(*self._ways)
+                writer = self._writer
+        return writer
+
+    def _number(self, writer: _core.Writer, known: Known) -> int:
+        """By what the writer knows an array."""
+        found = self._numbers.get(known.name)
+        if found is None:
+            with self._lock:
+                found = self._numbers.get(known.name)
+                if found is None:
+                    found = writer.add(known.array, None, None)
+                    self._numbers[known.name] = found
+        return found
+
+    # ------------------------------------------------------------------ giving
+
+    def give(
+        self, parts: list[Part], borrow: bool, timeout: float | None, cancel: Stop
+    ) -> Ticket:
+        """Gives all parts of a write at once."""
+        try:
+            writer = self._opened()
+        except ZelligeError as error:
+            self._remember(parts, error)
+            raise
+        given = [self._given(writer, part, borrow) for part in parts]
+        try:
+            ticket = writer.submit(given, timeout, cancel)
+        except ZelligeError as error:
+            if writer.counts()["failed"] == 0:
+                self._remember(parts, error)
+                raise
+        else:
+            if self._refused:
+                self._forget(parts)
+            return ticket
+        with suppress(ZelligeError):
+            writer.drain(timeout, None, cancel)  # tries again what failed
+        return self._give_each(writer, parts, borrow, timeout, cancel)
+
+    def _given(self, writer: _core.Writer, part: Part, borrow: bool) -> Given:
+        number = self._number(writer, part.known)
+        return number, part.start, part.lengths, part.field, False, borrow
+
+    def _give_each(
+        self,
+        writer: _core.Writer,
+        parts: list[Part],
+        borrow: bool,
+        timeout: float | None,
+        cancel: Stop,
+    ) -> Ticket:
+        """Gives the parts one by one: those of arrays that are well do not wait for others."""
+        ticket, first = 0, None
+        for part in parts:
+            try:
+                ticket = writer.submit([self._given(writer, part, borrow)], timeout, cancel)
+            except ZelligeError as error:
+                self._remember([part], error)
+                first = first or error
+            else:
+                self._forget([part])
+        if first is not None:
+            raise first
+        return ticket
+
+    def _remember(self, parts: list[Part], error: ZelligeError) -> None:
+        for part in parts:
+            self._refused[part.known.name, part.start] = error
+
+    def _forget(self, parts: list[Part]) -> None:
+        for part in parts:
+            self._refused.pop((part.known.name, part.start), None)
+
+    def _check_refused(self) -> None:
+        if not self._refused:
+            return
+        names = sorted({name for name, _ in self._refused})
+        error = next(iter(self._refused.values()))
+        raise StoreError(
+            f"{len(self._refused)} writes of {', '.join(names)} were refused, and not given "
+            f"again: {error}"
+        ) from error
+
+    # ------------------------------------------------------------------ storing
+
+    def settle(self, ticket: Ticket, timeout: float | None, cancel: Stop) -> None:
+        """Waits until all that is full is stored."""
+        writer = self._writer
+        if writer is None:
+            return
+        try:
+            writer.drain(timeout, None, cancel)
+        except CancelledError:
+            raise
+        except ZelligeError:
+            # Another array may have failed, which was told when it did.
+            if ticket == 0 or writer.poll(ticket) == _FAILED:
+                raise
+
+    def flush(self, timeout: float | None = None, *, cancel: Stop = None) -> None:
+        """Stores all that was given, and tries again what failed."""
+        self.check_process()
+        if self._writer is not None:
+            self._flush(self._writer, timeout, cancel)
+        self._check_refused()
+
+    def _flush(self, writer: _core.Writer, timeout: float | None, cancel: Stop) -> None:
+        if self._report is None:
+            writer.flush(timeout, None, cancel)
+            return
+        while True:
+            part = _TELL_EVERY if timeout is None else min(timeout, _TELL_EVERY)
+            try:
+                writer.flush(part, None, cancel)
+            except CancelledError:
+                self.tell()
+                timeout = None if timeout is None else timeout - part
+                if cancel is not None and cancel[0] or timeout is not None and timeout <= 0:
+                    raise
+            else:
+                self.tell()
+                return
+
+    def close(self, timeout: float | None) -> None:
+        """Stores all that was given, and ends the writer where that went well."""
+        self.check_process()
+        with self._lock:
+            self._close(timeout)
+        self._check_refused()
+
+    def _close(self, timeout: float | None) -> None:
+        writer = self._writer
+        if writer is None:
+            return
+        if self._report is not None:
+            with suppress(ZelligeError):  # close meets it again
+                self._flush(writer, timeout, None)
+        self._has_failed_to_close = True
+        writer.close(timeout, None, None)
+        self._end(writer)
+
+    def abort(self) -> None:
+        """Gives up what is not stored."""
+        self.check_process()
+        with self._lock:
+            if self._writer is not None:
+                self._writer.abort()
+                self._end(self._writer)
+            self._refused.clear()
+
+    def _end(self, writer: _core.Writer) -> None:
+        self._counts = writer.counts()
+        self._writer = None
+        self._has_failed_to_close = False
+        self._numbers.clear()
+
+    # ------------------------------------------------------------------ telling
+
+    @property
+    def is_open(self) -> bool:
+        """True where a writer is there that may have something to store."""
+        is_here = os.getpid() == self._process
+        return is_here and (self._writer is not None or bool(self._refused))
+
+    @property
+    def is_waiting(self) -> bool:
+        """True where something was given that is not stored."""
+        return self._writer is not None and self._writer.counts()["open"] > 0
+
+    def counts(self) -> dict[str, int]:
+        """Counters of the writer, or of the last one that was closed."""
+        writer = self._writer
+        return self._counts if writer is None else writer.counts()
+
+    def tell(self) -> None:
+        """Says how many bytes are stored, and how many were given."""
+        if self._report is not None:
+            counts = self.counts()
+            given = counts.get("bytes_submitted", 0)
+            self._report(given - counts.get("bytes_queued", 0), given)
