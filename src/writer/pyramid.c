@@ -36,6 +36,33 @@ void zlgi_coarser_reduce(const zlgi_coarser *coarser, const zlgi_dtype *dtype,
     zlgi_reduce(coarser->how, dtype, coarser->rank, coarser->factors, count, source, out);
 }
 
+/* Products that are too large are longer than any axis. */
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product;
+    return zlgi_mul_i64(a, b, &product) ? product : INT64_MAX;
+}
+
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t divisor = a, rest = b;
+    while (rest > 0) {
+        int64_t next = divisor % rest;
+        divisor = rest;
+        rest = next;
+    }
+    return times(a / divisor, b);
+}
+
+int64_t zlgi_coarser_unit(const zlg_writer *writer, int number, int axis)
+{
+    int64_t unit = 1;
+    for (const zlgi_coarser *c = writer->fed[number]->coarser; c; c = c->next)
+        unit = common_multiple(
+            unit, times(c->factors[axis], zlgi_coarser_unit(writer, c->number, axis)));
+    return unit;
+}
+
 void zlgi_coarser_free(const zlgi_alloc *alloc, zlgi_coarser *first)
 {
     for (zlgi_coarser *next; first; first = next) {

@@ -25,6 +25,8 @@ zlg_status zlgi_coarser_box(const zlgi_coarser *coarser, const int64_t *shape,
 /* A box of `count` elements, of whole windows, in the byte order of the source. */
 void zlgi_coarser_reduce(const zlgi_coarser *coarser, const zlgi_dtype *dtype,
                          const int64_t *count, const zlg_source *source, void *out);
+/* So many elements along an axis are whole windows of all arrays below this one. */
+int64_t zlgi_coarser_unit(const zlg_writer *writer, int number, int axis);
 /* All of a list. */
 void zlgi_coarser_free(const zlgi_alloc *alloc, zlgi_coarser *first);
 

@@ -6,6 +6,8 @@
 
 /* Pieces that are larger are copied with the lock given up. */
 enum { COPIED_LOCKED = 16 * 1024 };
+/* More elements are reduced piece by piece. */
+enum { REDUCED_AT_ONCE = 4 << 20 };
 
 /* A part, checked: a box of an array, and where its elements lie. */
 typedef struct region {
@@ -157,28 +159,6 @@ static zlg_status wait_for_room(submitting *s, uint64_t n_bytes)
     room->n_waiting--;
     s->writer->counts.ns_waited += zlgi_now_ns() - begin;
     return status;
-}
-
-/* All at once, before anything is taken: for those who do not wait for ever. */
-static zlg_status find_room(submitting *s, const region *regions, size_t n, bool waits)
-{
-    const zlgi_room *room = &s->writer->room;
-    for (;;) {
-        s->n_needed = 0;
-        for (size_t i = 0; i < n; i++)
-            ZLGI_TRY(cut(s, &regions[i], measure));
-        if (zlgi_room_has(s->writer, s->n_needed) || may_pass(s->writer))
-            break;
-        if (!waits || s->n_needed > room->budget - room->base)
-            return zlgi_fail(s->err, ZLG_LIMIT,
-                             "%llu bytes, when %llu of the budget of %llu are in use",
-                             (unsigned long long)s->n_needed,
-                             (unsigned long long)room->live,
-                             (unsigned long long)room->budget);
-        ZLGI_TRY(wait_for_room(s, s->n_needed));
-    }
-    s->is_forced = true;
-    return ZLG_OK;
 }
 
 /* ------------------------------------------------------------------ placing */
@@ -443,7 +423,83 @@ static zlg_status give_coarser(submitting *s, zlgi_fed *fed, const zlg_submit *p
     return ZLG_OK;
 }
 
+/* In boxes of whole windows of all levels, so that reductions take little memory. */
+static zlg_status give_reduced(submitting *s, zlgi_fed *fed, const zlg_submit *part)
+{
+    int64_t start[ZLG_MAX_RANK], count[ZLG_MAX_RANK], unit = 1;
+    int axis = 0, rank = fed->array->meta.rank;
+    size_t n_bytes = (size_t)rank * sizeof *start;
+    const zlgi_box box = {.rank = rank, .count = part->count};
+    if (fed->coarser && zlgi_box_elements(&box) * fed->item > REDUCED_AT_ONCE)
+        for (; axis < rank; axis++) {
+            unit = zlgi_coarser_unit(s->writer, fed->number, axis);
+            if (part->count[axis] > unit)
+                break;
+        }
+    else
+        axis = rank;
+    if (axis == rank)
+        return give_coarser(s, fed, part);
+    memcpy(start, part->start, n_bytes);
+    memcpy(count, part->count, n_bytes);
+    int64_t half = ZLGI_MAX(count[axis] / 2 / unit, 1) * unit;
+    zlg_submit half_part = *part;
+    half_part.start = start;
+    half_part.count = count;
+    count[axis] = half;
+    ZLGI_TRY(give_reduced(s, fed, &half_part));
+    half_part.source.data =
+        (const uint8_t *)part->source.data + half * part->source.strides[axis];
+    start[axis] += half;
+    count[axis] = part->count[axis] - half;
+    return give_reduced(s, fed, &half_part);
+}
+
+/* What the coarser arrays will need of the budget. */
+static zlg_status measure_coarser(submitting *s, zlgi_fed *fed, const zlg_submit *part)
+{
+    for (const zlgi_coarser *c = fed->coarser; c; c = c->next) {
+        coarser_box box;
+        region r;
+        zlgi_fed *to = s->writer->fed[c->number];
+        ZLGI_TRY(make_coarser(s->writer, fed, c, part, &box, s->err));
+        box.part.source.data = part->source.data;
+        ZLGI_TRY(check_part(to, &box.part, box.rows, &r, s->err));
+        ZLGI_TRY(cut(s, &r, measure));
+        const zlgi_box elements = {.rank = c->rank, .count = box.count};
+        uint64_t n_bytes = zlgi_box_elements(&elements) * to->item;
+        s->n_needed += ZLGI_MIN(n_bytes, REDUCED_AT_ONCE);
+        ZLGI_TRY(measure_coarser(s, to, &box.part));
+    }
+    return ZLG_OK;
+}
+
 /* ------------------------------------------------------------------ the call */
+
+/* All at once, before anything is taken: for those who do not wait for ever. */
+static zlg_status find_room(submitting *s, const zlg_submit *parts, const region *regions,
+                            size_t n, bool waits)
+{
+    const zlgi_room *room = &s->writer->room;
+    for (;;) {
+        s->n_needed = 0;
+        for (size_t i = 0; i < n; i++) {
+            ZLGI_TRY(cut(s, &regions[i], measure));
+            ZLGI_TRY(measure_coarser(s, regions[i].fed, &parts[i]));
+        }
+        if (zlgi_room_has(s->writer, s->n_needed) || may_pass(s->writer))
+            break;
+        if (!waits || s->n_needed > room->budget - room->base)
+            return zlgi_fail(s->err, ZLG_LIMIT,
+                             "%llu bytes, when %llu of the budget of %llu are in use",
+                             (unsigned long long)s->n_needed,
+                             (unsigned long long)room->live,
+                             (unsigned long long)room->budget);
+        ZLGI_TRY(wait_for_room(s, s->n_needed));
+    }
+    s->is_forced = true;
+    return ZLG_OK;
+}
 
 /* A lender for each part that is borrowed; released here what none could be made for. */
 static zlg_status make_lenders(zlg_writer *writer, const zlg_submit *parts, size_t n,
@@ -480,14 +536,19 @@ static zlg_status take_all(submitting *s, const zlg_submit *parts, size_t n,
     bool any_loan = false;
     ZLGI_TRY(zlgi_work_start(writer, s->err));
     if (!is_patient)
-        ZLGI_TRY(find_room(s, regions, n, s->patience->call->deadline_ms >= 0));
+        ZLGI_TRY(find_room(s, parts, regions, n, s->patience->call->deadline_ms >= 0));
     ZLGI_TRY(make_lenders(writer, parts, n, regions, s->err));
     for (size_t i = 0; i < n; i++)
         any_loan = any_loan || regions[i].lender;
     if (any_loan && !s->ticket)
         ZLGI_TRY(zlgi_ticket_new(writer, &s->ticket, s->err));
     for (size_t i = 0; i < n; i++) {
-        zlg_status status = give_coarser(s, regions[i].fed, &parts[i]);
+        ptrdiff_t strides[ZLG_MAX_RANK];
+        zlg_submit part = parts[i];
+        for (int axis = 0; axis < regions[i].rank; axis++)
+            strides[axis] = (ptrdiff_t)regions[i].strides[axis];
+        part.source.strides = strides;
+        zlg_status status = give_reduced(s, regions[i].fed, &part);
         if (status == ZLG_OK)
             status = cut(s, &regions[i], place);
         if (status != ZLG_OK)

@@ -188,6 +188,64 @@ static void test_what_may_be_coarser(void **state)
     close_pyramid(&p);
 }
 
+/* What is larger than the budget is reduced piece by piece, within it. */
+static void test_large_parts_stay_in_the_budget(void **state)
+{
+    (void)state;
+    enum { SIDE = 2100, BUDGET = 4 << 20 };
+    static const int64_t sides[3] = {SIDE, SIDE / 2, SIDE / 6};
+    static const int64_t factors[3][2] = {{1, 1}, {2, 2}, {3, 3}};
+    static uint16_t data[SIDE * SIDE], reduced[SIDE * SIDE / 4], got[SIDE * SIDE / 4];
+    fixture f;
+    zlg_writer *writer;
+    zlg_array *arrays[3];
+    int numbers[3];
+    zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
+    open_fixture(&f);
+    options.memory_budget = BUDGET;
+    options.n_threads = 2;
+    MUST(zlg_writer_open(f.ctx, &options, &writer, err_));
+    for (int i = 0; i < 3; i++) {
+        zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+        char path[2] = {(char)('0' + i)};
+        spec.rank = 2;
+        spec.shape = (int64_t[2]){sides[i], sides[i]};
+        spec.object_shape = (int64_t[2]){256, 256};
+        spec.data_type = "uint16";
+        MUST(zlg_array_create(f.stores[1], path, &spec, &arrays[i], err_));
+        MUST(zlg_writer_add(writer, arrays[i], NULL, &numbers[i], err_));
+        if (i > 0)
+            MUST(zlg_writer_add_coarser(writer, numbers[i - 1], numbers[i], factors[i],
+                                        ZLG_REDUCE_MEAN, err_));
+    }
+    for (int i = 0; i < SIDE * SIDE; i++)
+        data[i] = (uint16_t)(i * 7 % 65521);
+    const int64_t start[2] = {0, 0}, fine[2] = {SIDE, SIDE}, half[2] = {SIDE / 2, SIDE / 2};
+    const zlg_submit whole = {
+        .array = numbers[0], .start = start, .count = fine, .source = {.data = data}};
+    zlg_call call = ZLG_CALL_INIT;
+    call.deadline_ms = -1;
+    REFUSED(ZLG_LIMIT, "of the budget",
+            zlg_writer_submit(writer, &whole, 1, &call, NULL, err_));
+    MUST(zlg_writer_submit(writer, &whole, 1, NULL, NULL, err_));
+    MUST(zlg_writer_close(writer, NULL, err_));
+    zlg_writer_counts counts = ZLG_WRITER_COUNTS_INIT;
+    MUST(zlg_writer_count(writer, &counts, err_));
+    assert_true(counts.n_bytes_peak <= BUDGET);
+    const zlgi_dtype *dtype = zlgi_dtype_plain(ZLG_UINT16);
+    zlgi_reduce(ZLG_REDUCE_MEAN, dtype, 2, factors[1], fine, &whole.source, reduced);
+    MUST(zlg_array_read(arrays[1], NULL, &(zlg_target){.data = got}, NULL, err_));
+    assert_memory_equal(got, reduced, sizeof got);
+    zlgi_reduce(ZLG_REDUCE_MEAN, dtype, 2, factors[2], half, &(zlg_source){.data = got},
+                reduced);
+    MUST(zlg_array_read(arrays[2], NULL, &(zlg_target){.data = got}, NULL, err_));
+    assert_memory_equal(got, reduced, (size_t)(sides[2] * sides[2]) * sizeof *got);
+    for (int i = 0; i < 3; i++)
+        zlg_array_close(arrays[i]);
+    zlg_writer_free(writer);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_boxes_are_whole_windows),
         cmocka_unit_test(test_appended_rows_are_whole_windows),
         cmocka_unit_test(test_what_may_be_coarser),
+        cmocka_unit_test(test_large_parts_stay_in_the_budget),
     };
     return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
 }
