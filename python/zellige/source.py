@@ -64,18 +64,31 @@ def cast(value: Any, dtype: Dtype) -> tuple[npt.NDArray[Any], bool]:
     return np.broadcast_to(_once(source).astype(dtype), source.shape), False
 
 
+def _holds(found: npt.NDArray[Any], dtype: Dtype) -> bool:
+    """True where numbers that had no type are elements of this one: no fractions among
+    integers, and none that is too large."""
+    if dtype.kind not in "iub":
+        return True
+    if found.dtype.kind in "fcO":
+        return False
+    if dtype.kind == "b" or found.dtype.kind not in "iu" or found.size == 0:
+        return True
+    limits = np.iinfo(dtype)
+    return int(limits.min) <= int(found.min()) and int(found.max()) <= int(limits.max)
+
+
 def fit(value: Any, dtype: Dtype, casting: Casting) -> tuple[npt.NDArray[Any], bool]:
     """As :func:`cast`, where NumPy allows it. What has no type of its own yet, numbers and
-    lists of them, may be any but a fraction among integers."""
+    lists of them, may be any that the type holds."""
     if type(value) is np.ndarray and value.dtype == dtype:
         return value, False
-    typed = isinstance(value, (str, bytes)) or _is_memory(value)
-    typed = typed or hasattr(value, "__dlpack__")
+    typed = not isinstance(value, (str, bytes))
+    typed = typed and (_is_memory(value) or hasattr(value, "__dlpack__"))
     found = as_array(value, None)
-    if typed and not isinstance(value, (str, bytes)):
+    if typed:
         allowed = np.can_cast(found.dtype, dtype, casting)
     else:
-        allowed = casting == "unsafe" or not (found.dtype.kind in "fc" and dtype.kind in "iub")
+        allowed = casting == "unsafe" or _holds(found, dtype)
     if not allowed:
         raise UsageError(
             f"values of type {found.dtype} may be changed as elements of type {dtype}: cast "

@@ -1,16 +1,23 @@
-"""Stores of zarr-python, fsspec and obstore."""
+"""Stores of zarr-python, fsspec and obstore: read and written, also by writers."""
 
 import asyncio
 import pickle
+import subprocess
+import sys
 import threading
 
+import fsspec
 import numpy as np
+import obstore.store
 import pytest
+import zarr
 import zellige
-from conftest import same
 
-zarr = pytest.importorskip("zarr")
 DATA = np.arange(60, dtype="i4").reshape(6, 10)
+
+
+def same(found, wanted):
+    assert found.dtype == wanted.dtype and np.array_equal(found, wanted)
 
 
 def _of_zarr_memory(_):
@@ -26,40 +33,37 @@ def _of_zarr_wrapper(_):
 
 
 def _of_zarr_fsspec(folder):
-    pytest.importorskip("fsspec")
     return zarr.storage.FsspecStore.from_url(f"memory://{folder.name}/a")
 
 
 def _of_zarr_fsspec_directory(folder):
-    pytest.importorskip("fsspec")
     return zarr.storage.FsspecStore.from_url(
         f"file://{folder}/b", storage_options={"auto_mkdir": True}
     )
 
 
 def _of_zarr_obstore(_):
-    return zarr.storage.ObjectStore(pytest.importorskip("obstore.store").MemoryStore())
+    return zarr.storage.ObjectStore(obstore.store.MemoryStore())
 
 
 def _of_obstore(_):
-    return pytest.importorskip("obstore.store").MemoryStore()
+    return obstore.store.MemoryStore()
 
 
 def _of_obstore_directory(folder):
     (folder / "c").mkdir()
-    return pytest.importorskip("obstore.store").LocalStore(folder / "c")
+    return obstore.store.LocalStore(folder / "c")
 
 
 def _of_mapper(folder):
-    return pytest.importorskip("fsspec").get_mapper(f"memory://{folder.name}/d")
+    return fsspec.get_mapper(f"memory://{folder.name}/d")
 
 
 def _of_mapper_directory(folder):
-    return pytest.importorskip("fsspec").get_mapper(str(folder / "e"))
+    return fsspec.get_mapper(str(folder / "e"))
 
 
 def _of_files(folder):
-    fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")
     return fsspec.filesystem("dir", path=f"/{folder.name}/f", fs=memory)
 
@@ -184,3 +188,80 @@ def test_pickle(tmp_path):
         data=DATA,
     )
     same(pickle.loads(pickle.dumps(array))[...], DATA)
+
+
+# ---------------------------------------------------------------------- writers
+
+
+def test_a_writer(store):
+    data = np.random.default_rng(0).integers(1, 1 << 30, (12, 10), "i4")
+    array = zellige.create_array(
+        store, path="w", shape=(12, 10), dtype="i4", chunks=(1, 10), shards=(4, 10)
+    )
+    with zellige.Writer(array) as writer:
+        for i in np.random.default_rng(3).permutation(12):
+            writer.submit(i, data[i])
+    same(zellige.open_array(store, path="w", mode="r")[...], data)
+    assert writer.counts["opened"] == 0
+    with zellige.Writer(array) as writer:
+        writer.submit((3, slice(2, 9)), 1)
+        writer.append(data[:1])
+    wanted = np.concatenate([data, data[:1]])
+    wanted[3, 2:9] = 1
+    same(zellige.open_array(store, path="w", mode="r")[...], wanted)
+
+
+def test_a_writer_whose_store_fails_and_heals():
+    class Failing(zarr.storage.MemoryStore):
+        fails = True
+
+        async def set(self, key, value, *_):
+            if self.fails and "c/" in key:
+                raise PermissionError("closed today")
+            await super().set(key, value)
+
+    store = zarr.storage.LoggingStore(Failing(), log_level="ERROR")
+    array = zellige.create_array(store, shape=(4,), dtype="i4", chunks=(2,))
+    writer = zellige.Writer(array)
+    writer.submit(..., 1)
+    for _ in range(2):
+        with pytest.raises(zellige.StoreError, match="c/[01].*closed today"):
+            writer.close()
+    Failing.fails = False
+    writer.close()
+    same(array[...], np.ones(4, "i4"))
+
+
+EXIT = """
+import sys
+import fsspec, obstore.store
+import zellige
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from zarr.storage import FsspecStore
+kind, path = sys.argv[1:]
+if kind == "obstore":
+    store = obstore.store.LocalStore(path)
+else:
+    files = fsspec.filesystem("file", auto_mkdir=True)
+    files = fsspec.filesystem("dir", path=path, fs=files)
+    files = AsyncFileSystemWrapper(files, asynchronous=True)  # works in threads
+    store = FsspecStore(files, path="")
+array = zellige.create_array(store, shape=(9, 8), dtype="i4", chunks=(1, 8), shards=(3, 8))
+writer = zellige.Writer(array)
+for i in range(5):
+    writer.submit(i, i)
+"""
+
+
+@pytest.mark.parametrize("kind", ["obstore", "coroutines"])
+def test_a_writer_at_the_end_of_the_interpreter(tmp_path, kind):
+    result = subprocess.run(
+        [sys.executable, "-c", EXIT, kind, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "was not closed before the interpreter ended" in result.stderr
+    found = zellige.open_array(tmp_path)[:, 0]
+    same(found, np.array([0, 1, 2, 3, 4, 0, 0, 0, 0], "i4"))
