@@ -406,11 +406,12 @@ static void check_refused_calls_change_nothing(void **unused)
     REFUSED(ZLG_RANGE, "axis 0", give(&w, w.number, -1, NULL, err_));
     REFUSED(ZLG_RANGE, "axis 0", give(&w, number, 4, NULL, err_));
     REFUSED(ZLG_USAGE, "array 7", give(&w, 7, 0, NULL, err_));
+    const int64_t count[2] = {1, WIDTH}, starts[2][2] = {{0, 0}, {0, 3}};
     zlg_submit parts[2];
     for (int i = 0; i < 2; i++)
         parts[i] = (zlg_submit){.array = w.number,
-                                .start = (int64_t[]){0, 3 * i},
-                                .count = (int64_t[]){1, WIDTH},
+                                .start = starts[i],
+                                .count = count,
                                 .source = {.data = row}};
     REFUSED(ZLG_RANGE, "axis 1", zlg_writer_submit(w.writer, parts, 2, NULL, NULL, err_));
     assert_int_equal(counts_of(&w).n_submitted, 0);
