@@ -170,6 +170,16 @@ void zlgi_grow_publish(zlg_writer *writer, zlgi_fed *fed)
 
 /* ------------------------------------------------------------------ zellige_writer.h */
 
+/* Rows that were not taken are none, in coarser arrays neither. */
+static void go_back(zlg_writer *writer, zlgi_fed *fed, int64_t rows)
+{
+    if (fed->growth.axis < 0)
+        return;
+    fed->growth.next = ZLGI_MIN(fed->growth.next, rows);
+    for (const zlgi_coarser *c = fed->coarser; c; c = c->next)
+        go_back(writer, writer->fed[c->number], rows / c->factors[fed->growth.axis]);
+}
+
 static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
                          const zlg_source *source, zlgi_patience *patience,
                          int64_t *out_first, zlg_ticket *out, zlg_error *err)
@@ -194,7 +204,7 @@ static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
     growth->next = end;
     status = zlgi_submit(writer, &part, 1, patience, out, err);
     if (status != ZLG_OK)
-        growth->next = start[axis];
+        go_back(writer, fed, start[axis]);
     else if (out_first)
         *out_first = start[axis];
     return status;
