@@ -73,6 +73,11 @@ typedef struct zlgi_source {
     const zlgi_level *level;
 } zlgi_source;
 
+/* Key of an object in its store (plan.c). */
+enum { ZLGI_PATH_MAX = 4096 };
+zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
+                         char out[ZLGI_PATH_MAX], zlg_error *err);
+
 /* ------------------------------------------------------------------ caches (cache.c)
  * Blocks under a byte budget, least recently used out first. A block is counted: it stays
  * until its last user has let go. */

@@ -54,10 +54,6 @@ zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
                           const zlgi_request *requests, size_t n, zlg_error *err);
 void zlgi_plan_reset(zlgi_plan *plan);
 void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out);
-/* Key of an object in its store. */
-enum { ZLGI_PATH_MAX = 4096 };
-zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
-                         char out[ZLGI_PATH_MAX], zlg_error *err);
 
 /* ------------------------------------------------------------------ lists of uses
  * Uses of one object (or piece), packed at the size their rank needs. */

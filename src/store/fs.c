@@ -268,6 +268,7 @@ static const zlgi_store_class fs_class = {
     .list = zlgi_fs_list,
     .rename_prefix = zlgi_fs_rename_prefix,
     .sweep = zlgi_fs_sweep,
+    .stage = zlgi_fs_stage,
     .directory = fs_directory,
     .destroy = fs_destroy,
 };

@@ -82,6 +82,11 @@ typedef struct zlgi_fs_temporary {
     char name[sizeof(ZLGI_FS_TEMPORARY) + 16];
 } zlgi_fs_temporary;
 /* Makes one in a directory. */
+/* A finished file without a name gets one, and a lock. */
+int zlgi_fs_temporary_link(zlgi_fs *fs, int dir, int fd, zlgi_fs_temporary *out);
+zlg_status zlgi_fs_stage(zlg_store *store, int *out, zlg_error *err);
+/* Parts without data are there. */
+int zlgi_fs_fill_staged(int fd, const zlgi_bytes *parts, int n_parts);
 int zlgi_fs_temporary_make(zlgi_fs *fs, int dir, zlgi_fs_temporary *out);
 /* A file that has no name yet, which nobody can meet; a descriptor. */
 int zlgi_fs_nameless_make(zlgi_fs *fs, int dir);

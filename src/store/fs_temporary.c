@@ -94,7 +94,43 @@ int zlgi_fs_nameless_link(int fd, int dir, const char *name)
     return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) != 0 ? -errno : 0;
 }
 
+zlg_status zlgi_fs_stage(zlg_store *store, int *out, zlg_error *err)
+{
+    zlgi_fs *fs = (zlgi_fs *)store;
+    int root = zlgi_fs_root(fs);
+    int fd = root < 0 ? root : zlgi_fs_nameless_make(fs, root);
+    if (fd < 0)
+        return zlgi_fs_fail(fs, fd, "", err);
+    *out = fd;
+    return ZLG_OK;
+}
+
+int zlgi_fs_temporary_link(zlgi_fs *fs, int dir, int fd, zlgi_fs_temporary *out)
+{
+    uint64_t number = 0;
+    int code = next_number(fs, false, &number);
+    if (code < 0)
+        return code;
+    snprintf(out->name, sizeof(out->name), "%s%016llx", ZLGI_FS_TEMPORARY,
+             (unsigned long long)number);
+    out->fd = fd;
+    code = zlgi_fs_try_lock(fs, fd); /* sweepers leave it alone from the beginning */
+    return code < 0 ? code : zlgi_fs_nameless_link(fd, dir, out->name);
+}
+
 /* ------------------------------------------------------------------ bytes */
+
+int zlgi_fs_fill_staged(int fd, const zlgi_bytes *parts, int n_parts)
+{
+    uint64_t offset = 0;
+    for (int i = 0; i < n_parts; i++) {
+        if (parts[i].data &&
+            zlgi_file_write_at(fd, parts[i].data, parts[i].n, offset, NULL) != ZLG_OK)
+            return -EIO;
+        offset += parts[i].n;
+    }
+    return ftruncate(fd, (off_t)offset) != 0 ? -errno : 0;
+}
 
 static int write_parts(int fd, const zlgi_bytes *parts, int n_parts)
 {

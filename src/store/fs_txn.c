@@ -245,6 +245,25 @@ static int put_nameless(zlgi_fs *fs, const char *key, const zlgi_txn *txn,
     return TRY_TEMPORARY;
 }
 
+/* A file that was filled before gets the object's name: a new one at once, else in place of
+ * what is there. */
+static int put_staged(zlgi_fs *fs, const char *key, zlgi_txn *txn, const zlgi_bytes *parts,
+                      int n_parts)
+{
+    zlgi_fs_temporary temporary;
+    int code = zlgi_fs_fill_staged(txn->file, parts, n_parts);
+    if (code == 0)
+        code = zlgi_fs_nameless_link(txn->file, txn->dir, zlgi_fs_last_segment(key));
+    if (code != -EEXIST || txn->change != ZLGI_REPLACE)
+        return code;
+    code = zlgi_fs_temporary_link(fs, txn->dir, txn->file, &temporary);
+    if (code == 0)
+        code = place(fs, key, txn, temporary.name);
+    if (code < 0)
+        unlinkat(txn->dir, temporary.name, 0);
+    return code;
+}
+
 /* -ENOENT: the directory or the temporary file was removed meanwhile. */
 static int put_once(zlgi_fs *fs, const char *key, zlgi_txn *txn, const zlgi_bytes *parts,
                     int n_parts)
@@ -253,6 +272,8 @@ static int put_once(zlgi_fs *fs, const char *key, zlgi_txn *txn, const zlgi_byte
         txn->dir = zlgi_fs_make_parent(fs, key, txn);
     if (txn->dir < 0)
         return txn->dir;
+    if (txn->is_staged)
+        return put_staged(fs, key, txn, parts, n_parts);
     int code = TRY_TEMPORARY;
     if (may_be_nameless(fs, key, txn))
         code = put_nameless(fs, key, txn, parts, n_parts);

@@ -76,6 +76,9 @@ typedef struct zlgi_txn {
     zlgi_change change;
     zlg_promise promise; /* not ZLG_PROMISE_DEFAULT */
     zlgi_syncs *syncs;   /* durable and above: where names are noted; NULL: commit syncs */
+    int file; /* is_staged: of `stage`; of the parts those without data are there already, each
+               * where it will be */
+    bool is_staged;
     int (*waiting)(void *user); /* asked while others hold the lock, every few ms, and
                                  * between one key and the next; non-zero gives up:
                                  * ZLG_CANCELLED. NULL: waits on */
@@ -125,6 +128,10 @@ typedef struct zlgi_store_class {
     /* Removes what writers that died left behind below a prefix; counts it. */
     zlg_status (*sweep)(zlg_store *store, const char *prefix, uint64_t *out_n,
                         zlg_error *err);
+    /* A file that may become an object when it is whole, by a change that is no update and
+     * promises no more than visible. Its bytes are written and read as those of a file
+     * without a name. NULL: there are none. */
+    zlg_status (*stage)(zlg_store *store, int *out, zlg_error *err);
     /* The directory in which the objects lie as files. NULL: they are no files. */
     const char *(*directory)(const zlg_store *store);
     void (*destroy)(zlg_store *store);

@@ -30,6 +30,8 @@ void zlgi_cell_drop(zlg_writer *writer, zlgi_cell *cell)
 {
     if (cell->is_spilled)
         zlgi_side_forget(writer, cell);
+    cell->held->n_staged -= cell->is_staged;
+    cell->is_staged = false;
     if (cell->data) {
         cell->held->n_bytes -= cell->n_bytes;
         zlgi_room_give(writer, cell->data, cell->n_bytes);
@@ -87,7 +89,7 @@ static zlg_status decode(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
                          zlg_error *err)
 {
     const zlgi_source *source = &cell->held->fed->array->source;
-    if (cell->is_spilled)
+    if (cell->is_spilled || cell->is_staged)
         ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
     uint8_t *elements = zlgi_room_work(writer, box->n_bytes);
     if (!elements)
@@ -130,6 +132,7 @@ static zlg_status reopen(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
     return ZLG_OK;
 }
 
+/* Memory comes first: a cell that gets none stays what it was. */
 static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
                           bool covered, bool lent, zlg_error *err)
 {
@@ -137,14 +140,21 @@ static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
         cell->state == ZLGI_CELL_FULL || cell->state == ZLGI_CELL_FILLING;
     if (has_elements && cell->is_spilled)
         ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
+    bool is_fresh = has_elements ? !cell->data && cell->n_reserved == 0
+                                 : covered || cell->state != ZLGI_CELL_ENCODED;
+    uint8_t *block = is_fresh && !lent ? zlgi_room_take(writer, box->n_bytes) : NULL;
+    if (is_fresh && !lent && !block)
+        return zlgi_no_memory(err, box->n_bytes);
     if (cell->state != ZLGI_CELL_FULL)
         ZLGI_TRY(reopen(writer, cell, box, covered && !has_elements, err));
-    if (cell->data || cell->n_reserved > 0)
-        return ZLG_OK;
-    if (!lent)
-        return take_block(writer, cell, box->n_bytes, err);
-    zlgi_room_charge(writer, box->n_bytes);
-    cell->n_reserved = box->n_bytes;
+    if (block) {
+        cell->data = block;
+        cell->n_bytes = box->n_bytes;
+        cell->held->n_bytes += box->n_bytes;
+    } else if (is_fresh) {
+        zlgi_room_charge(writer, box->n_bytes);
+        cell->n_reserved = box->n_bytes;
+    }
     return ZLG_OK;
 }
 
@@ -349,8 +359,11 @@ static zlg_status work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratc
     zlgi_cell_box box;
     zlgi_cell_locate(cell, &box);
     ZLGI_TRY(take_loans(writer, cell, &box, scratch, err));
-    return cell->state == ZLGI_CELL_FULL ? encode_own(writer, cell, &box, scratch, err)
-                                         : ZLG_OK;
+    if (cell->state == ZLGI_CELL_FULL)
+        ZLGI_TRY(encode_own(writer, cell, &box, scratch, err));
+    if (cell->state == ZLGI_CELL_ENCODED && cell->data)
+        zlgi_stage_cell(writer, cell);
+    return ZLG_OK;
 }
 
 void zlgi_cell_work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratch)

@@ -137,6 +137,7 @@ static void free_cells(zlg_writer *writer, zlgi_held *held)
     if (held->cells)
         zlgi_free(alloc, held->cells, (size_t)held->n_cells * sizeof *held->cells);
     held->cells = NULL;
+    zlgi_stage_end(writer, held);
     held->n_done = held->n_dirty = 0;
 }
 
@@ -233,6 +234,7 @@ void zlgi_held_stored(zlg_writer *writer, zlgi_held *held)
     held->n_bytes_given = 0;
     for (uint64_t i = 0; i < held->n_cells; i++)
         cell_stored(writer, &held->cells[i]);
+    zlgi_stage_end(writer, held);
     free_tickets(writer, held);
     /* Who does not look at what is stored must remember what is its own. */
     bool forgets = existing == ZLG_EXISTING_MERGE || existing == ZLG_EXISTING_SKIP_EQUAL;

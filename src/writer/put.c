@@ -39,18 +39,21 @@ static bool is_partial(const zlgi_cell *cell)
 static uint64_t n_bytes_needed(const zlg_writer *writer, const zlgi_held *held)
 {
     uint64_t n = 0;
-    if (writer->side.n_cells == 0 && held->n_done == held->n_inside)
+    bool is_here = writer->side.n_cells == 0 && held->n_staged == 0;
+    if (is_here && held->n_done == held->n_inside)
         return 0;
     for (uint64_t i = 0; i < held->n_cells; i++) {
         const zlgi_cell *cell = &held->cells[i];
-        n += (cell->is_spilled + (uint64_t)is_partial(cell)) * cell->n_bytes;
+        n += (cell->is_spilled + cell->is_staged + (uint64_t)is_partial(cell)) *
+             (uint64_t)cell->n_bytes;
     }
     return n;
 }
 
 bool zlgi_held_may_put(const zlg_writer *writer, const zlgi_held *held)
 {
-    return !writer->is_loading || zlgi_room_has(writer, n_bytes_needed(writer, held));
+    return !writer->is_loading || zlgi_stage_is_whole(held) ||
+           zlgi_room_has(writer, n_bytes_needed(writer, held));
 }
 
 /* Something was done that may have made room, or somebody else will. */
@@ -84,7 +87,7 @@ static zlg_status load(putting *p)
 {
     for (uint64_t i = 0; i < p->held->n_cells; i++) {
         zlgi_cell *cell = &p->held->cells[i];
-        if (cell->is_spilled && (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
+        if ((cell->is_spilled || cell->is_staged) && (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
             ZLGI_TRY(zlgi_side_load(p->writer, cell, &p->aside, p->err));
     }
     return ZLG_OK;
@@ -289,6 +292,23 @@ static void count(zlg_writer *writer, const zlg_stats *stats)
     writer->counts.n_skipped += stats->n_equal;
 }
 
+/* When it fails the object is put like others, and the error is that of this. */
+static zlg_status put_staged(putting *p)
+{
+    zlg_writer *writer = p->writer;
+    bool creates = writer->options.existing == ZLG_EXISTING_REFUSE && !p->held->is_mine;
+    uint64_t n_bytes;
+    pthread_mutex_unlock(&writer->lock);
+    zlg_status status = zlgi_stage_put(p->held, p->scratch,
+                                       creates ? ZLGI_CREATE : ZLGI_REPLACE, &n_bytes, NULL);
+    pthread_mutex_lock(&writer->lock);
+    if (status != ZLG_OK)
+        return status;
+    writer->counts.n_stored++;
+    writer->counts.n_bytes_stored += n_bytes;
+    return ZLG_OK;
+}
+
 zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
                          zlg_error *err)
 {
@@ -304,6 +324,8 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
     for (uint64_t i = 0; i < held->n_cells; i++)
         p.is_alone = p.is_alone && held->cells[i].state != ZLGI_CELL_STORED;
     p.is_alone = p.is_alone && (p.is_full || !held->is_mine);
+    if (p.is_alone && zlgi_stage_is_whole(held) && put_staged(&p) == ZLG_OK)
+        return ZLG_OK;
     zlgi_arena_init(&p.arena, &writer->ctx->alloc);
     bool is_one = set_aside(&p);
     zlg_status status = load(&p);

@@ -138,8 +138,8 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
     if (!data)
         return zlgi_no_memory(err, cell->n_bytes);
     pthread_mutex_unlock(&writer->lock);
-    zlg_status status =
-        zlgi_file_read_at(writer->side.fd, data, cell->n_bytes, cell->side_at, err);
+    int file = cell->is_staged ? cell->held->file : writer->side.fd;
+    zlg_status status = zlgi_file_read_at(file, data, cell->n_bytes, cell->side_at, err);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK) {
         zlgi_room_give(writer, data, cell->n_bytes);
@@ -147,7 +147,10 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
     }
     cell->data = data;
     cell->held->n_bytes += cell->n_bytes;
-    zlgi_side_forget(writer, cell);
+    if (cell->is_spilled)
+        zlgi_side_forget(writer, cell);
+    cell->held->n_staged -= cell->is_staged;
+    cell->is_staged = false;
     writer->counts.n_unspilled++;
     return ZLG_OK;
 }

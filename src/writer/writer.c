@@ -184,7 +184,7 @@ static zlg_status make_budget(zlg_writer *writer, const zlgi_fed *fed, zlg_error
                          "each thread take %llu",
                          (unsigned long long)room->budget, (unsigned long long)least);
     room->budget = ZLGI_MAX(room->budget, least);
-    zlgi_room_charge(writer, base - room->base);
+    room->live += base - room->base;
     room->base = base;
     return ZLG_OK;
 }
@@ -275,6 +275,7 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
     ZLGI_TRY(make_swap(fed, err));
     ZLGI_TRY(settle_call(writer, fed, err));
     open_side(writer, array->store);
+    fed->is_staged = zlgi_stage_suits(writer, fed);
     ZLGI_TRY(make_budget(writer, fed, err));
     return fed->has_claim ? take_claim(writer, fed, err) : ZLG_OK;
 }
@@ -300,23 +301,20 @@ static zlg_status add(zlg_writer *writer, zlg_array *array, const zlg_claim *cla
     size_t n = (size_t)writer->n_fed, one = sizeof(zlgi_fed *);
     if (writer->state != ZLGI_WRITER_OPEN)
         return zlgi_fail(err, ZLG_USAGE, "the writer is closed");
-    zlgi_fed **list = zlgi_resize(alloc, writer->fed, n * one, (n + 1) * one);
-    if (!list)
-        return zlgi_no_memory(err, (n + 1) * one);
-    writer->fed = list;
-    zlgi_fed *fed = zlgi_new(alloc, sizeof *fed);
+    zlgi_fed *fed = zlgi_new(alloc, sizeof *fed), **list = NULL;
     if (!fed)
         return zlgi_no_memory(err, sizeof *fed);
     zlgi_arena_init(&fed->arena, alloc);
     zlgi_buf_init(&fed->growth.stored, alloc);
     zlg_status status = fill_fed(writer, fed, array, claim, err);
+    if (status == ZLG_OK &&
+        !(list = zlgi_resize(alloc, writer->fed, n * one, (n + 1) * one)))
+        status = zlgi_no_memory(err, (n + 1) * one);
     if (status != ZLG_OK) {
         free_fed(writer, fed);
-        /* The list keeps the size that its length says. */
-        zlgi_fed **same = zlgi_resize(alloc, list, (n + 1) * one, n * one);
-        writer->fed = n == 0 ? NULL : same ? same : list;
         return zlgi_array_within(array, status, err);
     }
+    writer->fed = list;
     writer->fed[writer->n_fed++] = fed;
     *out = fed->number;
     return ZLG_OK;

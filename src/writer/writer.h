@@ -118,6 +118,7 @@ struct zlgi_cell {
     zlgi_cell_state state;
     bool is_queued, is_busy;
     bool is_spilled; /* its bytes lie in the side file */
+    bool is_staged;  /* or in the file of its object */
     bool is_absent;  /* encoded: it need not be stored */
     bool is_clean;   /* filling: what was given is stored */
     uint8_t *data;   /* elements in C order, native byte order; or encoded */
@@ -193,6 +194,10 @@ struct zlgi_held {
     uint64_t n_bytes;           /* in memory */
     uint64_t n_bytes_given;     /* and not stored */
     int64_t cell_grid[ZLG_MAX_RANK];
+    bool has_file; /* see stage.c */
+    int file;
+    uint64_t n_staged; /* cells in it */
+    uint64_t *places;
     zlgi_ticket **tickets;
     size_t n_tickets, n_tickets_room;
     zlgi_cell *cells; /* NULL: done */
@@ -255,6 +260,17 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
 void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell);
 void zlgi_side_close(zlg_writer *writer);
 
+/* ------------------------------------------------------------------ staging (stage.c) */
+/* Do objects of this array get files that are filled chunk by chunk? */
+bool zlgi_stage_suits(const zlg_writer *writer, const zlgi_fed *fed);
+/* Moves an encoded cell that is busy to its place, if it can be. */
+void zlgi_stage_cell(zlg_writer *writer, zlgi_cell *cell);
+bool zlgi_stage_is_whole(const zlgi_held *held);
+/* Stores an object that is whole. Without the lock. */
+zlg_status zlgi_stage_put(const zlgi_held *held, zlgi_scratch *scratch, zlgi_change change,
+                          uint64_t *out_n_bytes, zlg_error *err);
+void zlgi_stage_end(zlg_writer *writer, zlgi_held *held);
+
 /* ------------------------------------------------------------------ growth (grow.c)
  * A slab is the objects that lie side by side at one place of the growing axis. */
 typedef struct zlgi_growth {
@@ -284,6 +300,7 @@ struct zlgi_fed {
     zlgi_arena arena;
     const zlgi_swap *swap; /* to the other byte order; NULL: there is none */
     zlg_call call;         /* of what the engine is asked for; settled */
+    bool is_staged; /* zlgi_stage_suits */
     bool has_claim;
     int64_t claim_start[ZLG_MAX_RANK], claim_count[ZLG_MAX_RANK];
     zlgi_claim claim; /* of objects */
@@ -318,6 +335,7 @@ struct zlg_writer {
     int n_fed;
     zlgi_room room;
     zlgi_side side;
+    int n_files; /* of objects */
     zlgi_scratch *scratch; /* of the submit at hand */
     bool is_submitting, is_copying;
     zlg_ticket last_ticket;
