@@ -103,7 +103,7 @@ static void *run(void *user)
 
 zlg_status zlgi_work_start(zlg_writer *writer, zlg_error *err)
 {
-    while (writer->n_started < writer->n_threads) {
+    while (writer->state != ZLGI_WRITER_CLOSED && writer->n_started < writer->n_threads) {
         if (zlgi_thread_start(&writer->threads[writer->n_started], run, writer))
             writer->n_started++;
         else if (writer->n_started == 0)

@@ -250,6 +250,9 @@ def test_no_thread_is_left(array):
     assert n_threads() > before
     writer.close()
     assert n_threads() == before
+    writer.flush()
+    writer.drain()
+    assert n_threads() == before
     with zellige.Writer(array) as writer:
         writer.submit(0, 1)
         writer.abort()
