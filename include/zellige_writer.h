@@ -182,7 +182,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_c
  * again what failed. An object that cannot be stored keeps its data, and stops submits to
  * its array; the error names array and chunk, and stays, here and in close, until a flush
  * has stored it. What can be stored is, whatever else fails. After a deadline (CANCELLED)
- * the rest is still on its way.
+ * the rest is still on its way. Its poll is told how many bytes that were given are stored,
+ * of those that were not when it began.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_flush(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);

@@ -19,6 +19,7 @@
 typedef struct zlgi_patience {
     const zlg_call *call;
     uint64_t deadline_ns, poll_ns;
+    uint64_t n_done, n_all; /* told by its poll */
 } zlgi_patience;
 void zlgi_patience_init(zlgi_patience *patience, const zlg_call *call);
 /* CANCELLED when it is at its end. */

@@ -28,7 +28,7 @@ zlg_status zlgi_patience_check(zlgi_patience *patience, zlg_error *err)
     if (!call->poll || now < patience->poll_ns)
         return ZLG_OK;
     patience->poll_ns = now + POLL_NS;
-    if (call->poll(call->user, 0, 0))
+    if (call->poll(call->user, patience->n_done, patience->n_all))
         return zlgi_fail(err, ZLG_CANCELLED, "stopped by the caller");
     return ZLG_OK;
 }

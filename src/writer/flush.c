@@ -167,6 +167,7 @@ static zlg_status call_waiting(zlg_writer *writer, waiting_fn wait, const zlg_ca
     ZLGI_TRY(zlgi_call_read(given, &call, err));
     ZLGI_TRY(zlgi_writer_enter(writer, err));
     zlgi_patience_init(&patience, &call);
+    patience.n_all = writer->counts.n_bytes_queued;
     zlg_status status = wait(writer, &patience, err);
     zlgi_writer_leave(writer);
     return status;

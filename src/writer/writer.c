@@ -49,6 +49,8 @@ void zlgi_writer_pause(zlg_writer *writer)
 zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
 {
     zlgi_writer_pause(writer);
+    uint64_t n_left = ZLGI_MIN(patience->n_all, writer->counts.n_bytes_queued);
+    patience->n_done = patience->n_all - n_left;
     pthread_mutex_unlock(&writer->lock);
     zlg_status status = zlgi_patience_check(patience, err);
     pthread_mutex_lock(&writer->lock);

@@ -77,15 +77,23 @@ def test_the_timeout_of_all_calls(gated):
     assert writer.closed and array[0, 0] == 1
 
 
-def test_progress(array):
+def test_progress():
+    class Slow(dict):
+        def __setitem__(self, key, value):
+            time.sleep(0.06 if "c/" in key else 0)
+            super().__setitem__(key, value)
+
     told = []
 
     def tell(done, of):
         told.append((done, of))
 
-    with zellige.Writer(array, progress=tell) as writer:
-        writer.submit(..., DATA)
-    assert told == sorted(told) and (not told or told[-1][0] == told[-1][1])
+    array = zellige.create_array(Slow(), shape=(12, 100), dtype="f8", chunks=(1, 100))
+    with zellige.Writer(array, progress=tell, threads=1) as writer:
+        writer.submit(..., 1.0)
+    dones, alls = zip(*told)
+    assert list(dones) == sorted(dones) and len(set(alls)) == 1
+    assert dones[0] == 0 and dones[-1] == alls[0] > 0 and len(set(dones)) > 4
 
 
 # ---------------------------------------------------------------------- failures
