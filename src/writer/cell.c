@@ -26,32 +26,65 @@ void zlgi_cell_locate(const zlgi_cell *cell, zlgi_cell_box *out)
     }
 }
 
+/* ------------------------------------------------------------------ memory */
+
+void zlgi_cell_charge(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes)
+{
+    if (n_bytes > cell->n_charged) {
+        zlgi_room_charge(writer, n_bytes - cell->n_charged);
+        cell->n_charged = n_bytes;
+    }
+}
+
+size_t zlgi_cell_extent(const zlgi_cell_box *box, const zlgi_box *piece, size_t item)
+{
+    size_t n = 0;
+    for (int i = 0; i < piece->rank; i++)
+        n = n * (size_t)box->shape[i] + (size_t)(piece->start[i] + piece->count[i] - 1);
+    return (n + 1) * item;
+}
+
+void zlgi_cell_free_block(zlg_writer *writer, zlgi_cell *cell)
+{
+    if (!cell->data)
+        return;
+    zlgi_room_release(writer, cell->n_charged);
+    zlgi_room_unblock(writer, cell->data, cell->n_bytes);
+    cell->held->n_bytes -= cell->n_bytes;
+    cell->n_charged = 0;
+    cell->data = NULL;
+}
+
+static void set_block(zlgi_cell *cell, uint8_t *data, size_t n_bytes, size_t n_charged)
+{
+    cell->data = data;
+    cell->n_bytes = n_bytes;
+    cell->n_charged = n_charged;
+    cell->held->n_bytes += n_bytes;
+}
+
 void zlgi_cell_drop(zlg_writer *writer, zlgi_cell *cell)
 {
     if (cell->is_spilled)
         zlgi_side_forget(writer, cell);
     cell->held->n_staged -= cell->is_staged;
     cell->is_staged = false;
-    if (cell->data) {
-        cell->held->n_bytes -= cell->n_bytes;
-        zlgi_room_give(writer, cell->data, cell->n_bytes);
-    }
+    zlgi_cell_free_block(writer, cell);
     zlgi_room_release(writer, cell->n_reserved);
-    cell->data = NULL;
     cell->n_bytes = cell->n_reserved = 0;
     cell->is_absent = false;
 }
 
+/* In place of what was reserved. */
 static zlg_status take_block(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes,
                              zlg_error *err)
 {
     zlgi_room_release(writer, cell->n_reserved);
     cell->n_reserved = 0;
-    cell->data = zlgi_room_take(writer, n_bytes);
-    if (!cell->data)
+    uint8_t *data = zlgi_room_take(writer, n_bytes);
+    if (!data)
         return zlgi_no_memory(err, n_bytes);
-    cell->n_bytes = n_bytes;
-    cell->held->n_bytes += n_bytes;
+    set_block(cell, data, n_bytes, n_bytes);
     return ZLG_OK;
 }
 
@@ -60,10 +93,10 @@ static void swap_block(zlg_writer *writer, zlgi_cell *cell, uint8_t *data, size_
 {
     zlgi_cell_drop(writer, cell);
     zlgi_room_work_kept(writer, n_bytes);
-    cell->data = data;
-    cell->n_bytes = n_bytes;
-    cell->held->n_bytes += n_bytes;
+    set_block(cell, data, n_bytes, n_bytes);
 }
+
+/* ------------------------------------------------------------------ its way */
 
 void zlgi_cell_queue(zlg_writer *writer, zlgi_cell *cell)
 {
@@ -134,35 +167,37 @@ static zlg_status reopen(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
 
 /* Memory comes first: a cell that gets none stays what it was. */
 static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
-                          bool covered, bool lent, zlg_error *err)
+                          const zlgi_box *piece, bool lent, zlg_error *err)
 {
+    bool covered = zlgi_box_elements(piece) == box->n_inside;
     bool has_elements =
         cell->state == ZLGI_CELL_FULL || cell->state == ZLGI_CELL_FILLING;
     if (has_elements && cell->is_spilled)
         ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
     bool is_fresh = has_elements ? !cell->data && cell->n_reserved == 0
                                  : covered || cell->state != ZLGI_CELL_ENCODED;
-    uint8_t *block = is_fresh && !lent ? zlgi_room_take(writer, box->n_bytes) : NULL;
+    uint8_t *block = is_fresh && !lent ? zlgi_room_block(writer, box->n_bytes) : NULL;
     if (is_fresh && !lent && !block)
         return zlgi_no_memory(err, box->n_bytes);
     if (cell->state != ZLGI_CELL_FULL)
         ZLGI_TRY(reopen(writer, cell, box, covered && !has_elements, err));
     if (block) {
-        cell->data = block;
-        cell->n_bytes = box->n_bytes;
-        cell->held->n_bytes += box->n_bytes;
+        set_block(cell, block, box->n_bytes, 0);
     } else if (is_fresh) {
         zlgi_room_charge(writer, box->n_bytes);
         cell->n_reserved = box->n_bytes;
     }
+    if (cell->data)
+        zlgi_cell_charge(writer, cell,
+                         zlgi_cell_extent(box, piece, cell->held->fed->item));
     return ZLG_OK;
 }
 
 zlg_status zlgi_cell_prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
-                             bool covered, bool lent, zlg_error *err)
+                             const zlgi_box *piece, bool lent, zlg_error *err)
 {
     zlgi_cell_busy(cell, true);
-    zlg_status status = prepare(writer, cell, box, covered, lent, err);
+    zlg_status status = prepare(writer, cell, box, piece, lent, err);
     zlgi_cell_busy(cell, false);
     return status;
 }
@@ -273,6 +308,7 @@ static zlg_status encode_own(zlg_writer *writer, zlgi_cell *cell, const zlgi_cel
     const zlgi_fed *fed = cell->held->fed;
     const zlgi_elements elements = {.data = cell->data};
     zlgi_encoded encoded;
+    zlgi_cell_charge(writer, cell, box->n_bytes);
     pthread_mutex_unlock(&writer->lock);
     zlgi_given_fill_rest(&cell->given, fed->array->meta.rank, box->shape, cell->data,
                          fed->array->source.fill.data, fed->item);

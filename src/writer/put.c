@@ -46,6 +46,8 @@ static uint64_t n_bytes_needed(const zlg_writer *writer, const zlgi_held *held)
         const zlgi_cell *cell = &held->cells[i];
         n += (cell->is_spilled + cell->is_staged + (uint64_t)is_partial(cell)) *
              (uint64_t)cell->n_bytes;
+        if (is_partial(cell) && cell->data)
+            n += cell->n_bytes - cell->n_charged; /* the rest becomes the fill value */
     }
     return n;
 }
@@ -89,6 +91,10 @@ static zlg_status load(putting *p)
         zlgi_cell *cell = &p->held->cells[i];
         if ((cell->is_spilled || cell->is_staged) && (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
             ZLGI_TRY(zlgi_side_load(p->writer, cell, &p->aside, p->err));
+        if (is_partial(cell)) {
+            zlgi_room_use(p->writer, &p->aside, cell->n_bytes - cell->n_charged);
+            zlgi_cell_charge(p->writer, cell, cell->n_bytes);
+        }
     }
     return ZLG_OK;
 }

@@ -76,14 +76,14 @@ static void *take_kept(zlgi_room *room, size_t n_bytes)
     return NULL;
 }
 
-static void *get_block(zlg_writer *writer, size_t n_bytes)
+void *zlgi_room_block(zlg_writer *writer, size_t n_bytes)
 {
     void *block = n_bytes >= KEPT_BYTES ? take_kept(&writer->room, n_bytes) : NULL;
     trim(writer);
     return block ? block : zlgi_resize(&writer->ctx->alloc, NULL, 0, n_bytes);
 }
 
-static void free_block(zlg_writer *writer, void *data, size_t n_bytes)
+void zlgi_room_unblock(zlg_writer *writer, void *data, size_t n_bytes)
 {
     zlgi_room *room = &writer->room;
     if (n_bytes < KEPT_BYTES) {
@@ -100,7 +100,7 @@ static void free_block(zlg_writer *writer, void *data, size_t n_bytes)
 void *zlgi_room_take(zlg_writer *writer, size_t n_bytes)
 {
     zlgi_room_charge(writer, n_bytes);
-    void *block = get_block(writer, n_bytes);
+    void *block = zlgi_room_block(writer, n_bytes);
     if (!block)
         zlgi_room_release(writer, n_bytes);
     return block;
@@ -109,12 +109,12 @@ void *zlgi_room_take(zlg_writer *writer, size_t n_bytes)
 void zlgi_room_give(zlg_writer *writer, void *block, size_t n_bytes)
 {
     zlgi_room_release(writer, n_bytes);
-    free_block(writer, block, n_bytes);
+    zlgi_room_unblock(writer, block, n_bytes);
 }
 
 void *zlgi_room_work(zlg_writer *writer, size_t n_bytes)
 {
-    void *block = get_block(writer, n_bytes);
+    void *block = zlgi_room_block(writer, n_bytes);
     writer->room.working += block ? n_bytes : 0;
     note_peak(writer);
     return block;
@@ -129,7 +129,7 @@ void zlgi_room_work_kept(zlg_writer *writer, size_t n_bytes)
 void zlgi_room_work_done(zlg_writer *writer, void *block, size_t n_bytes)
 {
     writer->room.working -= n_bytes;
-    free_block(writer, block, n_bytes);
+    zlgi_room_unblock(writer, block, n_bytes);
 }
 
 void zlgi_room_reset(zlg_writer *writer)

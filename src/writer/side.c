@@ -96,9 +96,7 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
         zlgi_side_forget(writer, cell);
         return false;
     }
-    zlgi_room_give(writer, cell->data, cell->n_bytes);
-    cell->held->n_bytes -= cell->n_bytes;
-    cell->data = NULL;
+    zlgi_cell_free_block(writer, cell);
     cell->is_spilled = true;
     cell->side_at = at;
     writer->counts.n_spilled++;
@@ -146,6 +144,7 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
         return status;
     }
     cell->data = data;
+    cell->n_charged = cell->n_bytes;
     cell->held->n_bytes += cell->n_bytes;
     if (cell->is_spilled)
         zlgi_side_forget(writer, cell);

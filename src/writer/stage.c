@@ -88,10 +88,8 @@ void zlgi_stage_cell(zlg_writer *writer, zlgi_cell *cell)
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK)
         return; /* it stays in memory; the error comes when the object is stored */
-    zlgi_room_give(writer, cell->data, cell->n_bytes);
-    held->n_bytes -= cell->n_bytes;
+    zlgi_cell_free_block(writer, cell);
     held->n_staged++;
-    cell->data = NULL;
     cell->is_staged = true;
     cell->side_at = at;
 }

@@ -117,11 +117,23 @@ static zlg_status cut(submitting *s, const region *r, piece_fn each)
 
 /* ------------------------------------------------------------------ room */
 
-/* What a piece will need that is not there: encoded, it is less than its elements. */
-static uint64_t needed(const zlgi_cell *cell, const zlgi_cell_box *box)
+/* Only what fills the declared chunk too is encoded from where it lies. */
+static bool is_direct(const piece *p, const zlgi_cell_box *box)
 {
-    bool has_elements = cell->state != ZLGI_CELL_ENCODED && cell->data;
-    return has_elements || cell->n_reserved > 0 ? 0 : box->n_bytes;
+    return p->from->lender &&
+           zlgi_box_elements(&p->box) * p->from->fed->item == box->n_bytes;
+}
+
+/* What a piece will need that is not there. What is encoded is less than its elements. */
+static uint64_t needed(const piece *p, const zlgi_cell *cell, const zlgi_cell_box *box)
+{
+    size_t extent = zlgi_cell_extent(box, &p->box, p->from->fed->item);
+    bool is_encoded = cell->state == ZLGI_CELL_ENCODED;
+    if (cell->n_reserved > 0)
+        return 0;
+    if (cell->data && !is_encoded)
+        return extent > cell->n_charged ? extent - cell->n_charged : 0;
+    return is_direct(p, box) || is_encoded || cell->is_spilled ? box->n_bytes : extent;
 }
 
 static zlg_status measure(submitting *s, const piece *p)
@@ -130,7 +142,7 @@ static zlg_status measure(submitting *s, const piece *p)
     zlgi_cell_box box = {.n_bytes = (size_t)p->from->fed->n_bytes_cell};
     if (held && held->cells) {
         zlgi_cell_locate(&held->cells[p->i_cell], &box);
-        s->n_needed += needed(&held->cells[p->i_cell], &box);
+        s->n_needed += needed(p, &held->cells[p->i_cell], &box);
     } else {
         s->n_needed += box.n_bytes;
     }
@@ -173,7 +185,7 @@ static zlg_status find_cell(submitting *s, const piece *p, zlgi_cell **out,
         ZLGI_TRY(zlgi_held_get(s->writer, p->from->fed, p->coordinates, &held, s->err));
         zlgi_cell *cell = &held->cells[p->i_cell];
         zlgi_cell_locate(cell, box);
-        uint64_t n_bytes = needed(cell, box);
+        uint64_t n_bytes = needed(p, cell, box);
         if (s->writer->state != ZLGI_WRITER_OPEN)
             return zlgi_fail(s->err, ZLG_CANCELLED, "the writer was aborted or closed");
         if (p->from->fed->has_error)
@@ -235,18 +247,6 @@ static zlg_status lend(submitting *s, zlgi_cell *cell, const piece *p)
     return ZLG_OK;
 }
 
-static bool covers(const piece *p, const zlgi_cell_box *box)
-{
-    return zlgi_box_elements(&p->box) == box->n_inside;
-}
-
-/* Only what fills the declared chunk too is encoded from where it lies. */
-static bool is_direct(const piece *p, const zlgi_cell_box *box)
-{
-    return p->from->lender &&
-           zlgi_box_elements(&p->box) * p->from->fed->item == box->n_bytes;
-}
-
 static zlg_status place(submitting *s, const piece *p)
 {
     zlg_writer *writer = s->writer;
@@ -255,7 +255,7 @@ static zlg_status place(submitting *s, const piece *p)
     ZLGI_TRY(find_cell(s, p, &cell, &box));
     zlgi_held *held = cell->held;
     uint64_t n_bytes = zlgi_box_elements(&p->box) * p->from->fed->item;
-    zlg_status status = zlgi_cell_prepare(writer, cell, &box, covers(p, &box),
+    zlg_status status = zlgi_cell_prepare(writer, cell, &box, &p->box,
                                           is_direct(p, &box), s->err);
     if (status == ZLG_OK && s->ticket)
         status = zlgi_held_note_ticket(writer, held, s->ticket, s->err);
