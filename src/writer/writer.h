@@ -71,6 +71,9 @@ void zlgi_room_release(zlg_writer *writer, uint64_t n_bytes);
 /* Charged, also beyond the budget; NULL when memory is short. */
 void *zlgi_room_take(zlg_writer *writer, size_t n_bytes);
 void zlgi_room_give(zlg_writer *writer, void *block, size_t n_bytes);
+/* A block and its end, charged for elsewhere. */
+void *zlgi_room_block(zlg_writer *writer, size_t n_bytes);
+void zlgi_room_unblock(zlg_writer *writer, void *block, size_t n_bytes);
 /* The same of what a thread works with, which is what the base is for. Kept: it is charged
  * from now on. */
 void *zlgi_room_work(zlg_writer *writer, size_t n_bytes);
@@ -123,6 +126,7 @@ struct zlgi_cell {
     bool is_clean;   /* filling: what was given is stored */
     uint8_t *data;   /* elements in C order, native byte order; or encoded */
     size_t n_bytes;
+    size_t n_charged; /* of them: what comes row by row is charged as it comes */
     size_t n_reserved; /* charged without a block: borrowed elements are encoded from there */
     uint64_t side_at;
     zlgi_given given;
@@ -142,11 +146,17 @@ void zlgi_cell_drop(zlg_writer *writer, zlgi_cell *cell);
 void zlgi_cell_queue(zlg_writer *writer, zlgi_cell *cell);
 /* In somebody's hands, or not any more; then its object may be ready. */
 void zlgi_cell_busy(zlgi_cell *cell, bool is_busy);
-/* Makes a cell ready to be given a piece; there is room for n_bytes of the box. covered: the
- * piece is all that lies inside. lent: it is encoded from where it lies, so that no block
- * is needed. The lock may be given up meanwhile: the cell is busy then. */
+/* Gives the block of a cell back. */
+void zlgi_cell_free_block(zlg_writer *writer, zlgi_cell *cell);
+/* The first n bytes of its block are in use. */
+void zlgi_cell_charge(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes);
+/* Where the last element of a box lies, with it: so much of a block is in use then. */
+size_t zlgi_cell_extent(const zlgi_cell_box *box, const zlgi_box *piece, size_t item);
+/* Makes a cell ready to be given a piece, for which there is room. lent: it is encoded from
+ * where it lies, so that no block is needed. The lock may be given up meanwhile: the cell
+ * is busy then. */
 zlg_status zlgi_cell_prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
-                             bool covered, bool lent, zlg_error *err);
+                             const zlgi_box *piece, bool lent, zlg_error *err);
 /* Copies a piece into a cell that is busy. Without the lock. */
 void zlgi_cell_copy(const zlgi_cell *cell, const zlgi_cell_box *box, const zlgi_box *piece,
                     const uint8_t *data, const int64_t *strides, bool swapped);
