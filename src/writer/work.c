@@ -87,29 +87,43 @@ static bool do_next(zlg_writer *writer, zlgi_scratch *scratch)
 static void *run(void *user)
 {
     zlg_writer *writer = user;
-    zlgi_scratch *scratch = zlgi_scratch_new(&writer->ctx->alloc, &writer->ctx->limits);
     pthread_mutex_lock(&writer->lock);
-    while (scratch && (!writer->is_stopping || !zlgi_work_is_idle(writer)))
+    zlgi_scratch *scratch = writer->handed[--writer->n_handed];
+    while (!writer->is_stopping || !zlgi_work_is_idle(writer))
         if (!do_next(writer, scratch)) {
             if (writer->is_stopping)
                 break;
             pthread_cond_wait(&writer->work, &writer->lock);
         }
     pthread_mutex_unlock(&writer->lock);
-    if (scratch)
-        zlgi_scratch_free(scratch);
+    zlgi_scratch_free(scratch);
     return NULL;
+}
+
+/* With all that it needs to work: one that lacks it would not be missed. */
+static bool start_one(zlg_writer *writer)
+{
+    zlgi_scratch *scratch = zlgi_scratch_new(&writer->ctx->alloc, &writer->ctx->limits);
+    if (!scratch)
+        return false;
+    writer->handed[writer->n_handed++] = scratch;
+    if (zlgi_thread_start(&writer->threads[writer->n_started], run, writer)) {
+        writer->n_started++;
+        return true;
+    }
+    writer->n_handed--;
+    zlgi_scratch_free(scratch);
+    return false;
 }
 
 zlg_status zlgi_work_start(zlg_writer *writer, zlg_error *err)
 {
     while (writer->state != ZLGI_WRITER_CLOSED && writer->n_started < writer->n_threads) {
-        if (zlgi_thread_start(&writer->threads[writer->n_started], run, writer))
-            writer->n_started++;
-        else if (writer->n_started == 0)
+        if (start_one(writer))
+            continue;
+        if (writer->n_started == 0)
             return zlgi_fail(err, ZLG_NO_MEMORY, "no thread could be started");
-        else
-            break;
+        break;
     }
     return ZLG_OK;
 }

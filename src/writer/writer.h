@@ -352,6 +352,8 @@ struct zlg_writer {
     zlgi_ticket *tickets[ZLGI_TICKET_BUCKETS];
     /* Work. */
     pthread_t threads[ZLGI_MAX_WRITERS];
+    zlgi_scratch *handed[ZLGI_MAX_WRITERS]; /* to threads that have not begun */
+    int n_handed;
     int n_threads, n_started;
     bool is_stopping;
     int n_running;

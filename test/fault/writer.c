@@ -1,0 +1,224 @@
+/*
+ * A writer with coarser arrays while memory is refused at each point in turn: whichever call
+ * meets it says so, the same call succeeds after a flush, and then all data is there.
+ * Label: engine.
+ */
+#define _GNU_SOURCE
+#include "fault.h"
+
+#include "zellige_writer.h"
+
+enum { SIDE = 12, ROWS = 12, N_ARRAYS = 4, AT_ONCE = 4 };
+
+typedef struct scene {
+    fault_heap heap;
+    zlg_ctx *ctx;
+    zlg_store *store;
+    zlg_array *arrays[N_ARRAYS]; /* fixed, its coarser one; growing, its coarser one */
+    zlg_writer *writer;
+    int numbers[N_ARRAYS];
+    int n_released;
+} scene;
+
+static const int64_t lengths[N_ARRAYS] = {ROWS, ROWS / 2, 0, 0};
+static const int64_t sides[N_ARRAYS] = {SIDE, SIDE / 2, SIDE, SIDE / 2};
+static const char *const paths[N_ARRAYS] = {"fixed", "half", "rows", "fewer"};
+
+static uint16_t value_of(int64_t row)
+{
+    return (uint16_t)(100 + row);
+}
+
+static void make_arrays(scene *s)
+{
+    zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
+    options.n_threads = 2;
+    fault_heap_init(&s->heap, 0, true);
+    options.allocator = s->heap.alloc;
+    MUST(zlg_ctx_new(&options, &s->ctx, err_));
+    MUST(zlg_store_open_memory(s->ctx, &s->store, err_));
+    for (int i = 0; i < N_ARRAYS; i++) {
+        zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+        spec.rank = 2;
+        spec.shape = (int64_t[2]){lengths[i], sides[i]};
+        spec.object_shape = (int64_t[2]){4, 6};
+        spec.chunk_shape = i % 2 ? NULL : (int64_t[2]){2, 3};
+        spec.data_type = "uint16";
+        MUST(zlg_array_create(s->store, paths[i], &spec, &s->arrays[i], err_));
+    }
+}
+
+static void close_arrays(scene *s)
+{
+    for (int i = 0; i < N_ARRAYS; i++)
+        zlg_array_close(s->arrays[i]);
+    zlg_store_close(s->store);
+    zlg_ctx_close(s->ctx);
+    fault_heap_check_empty(&s->heap);
+}
+
+/* ------------------------------------------------------------------ what is done */
+
+static void count_release(void *user)
+{
+    scene *s = user;
+    __atomic_add_fetch(&s->n_released, 1, __ATOMIC_RELAXED);
+}
+
+static zlg_status open_writer(scene *s, int i, zlg_error *err)
+{
+    (void)i;
+    zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
+    options.n_threads = 2;
+    return zlg_writer_open(s->ctx, &options, &s->writer, err);
+}
+
+static zlg_status add(scene *s, int i, zlg_error *err)
+{
+    return zlg_writer_add(s->writer, s->arrays[i], NULL, &s->numbers[i], err);
+}
+
+static zlg_status add_coarser(scene *s, int i, zlg_error *err)
+{
+    static const int64_t factors[2] = {2, 2};
+    return zlg_writer_add_coarser(s->writer, s->numbers[2 * i], s->numbers[2 * i + 1],
+                                  factors, ZLG_REDUCE_MAX, err);
+}
+
+/* Rows i * AT_ONCE and so on. */
+static const uint16_t *rows(int i)
+{
+    static uint16_t data[ROWS * SIDE];
+    for (int k = 0; k < ROWS * SIDE; k++)
+        data[k] = value_of(k / SIDE);
+    return data + i * AT_ONCE * SIDE;
+}
+
+static zlg_status submit(scene *s, int i, zlg_error *err)
+{
+    const int64_t start[2] = {i * AT_ONCE, 0}, count[2] = {AT_ONCE, SIDE};
+    const zlg_submit part = {.array = s->numbers[0],
+                             .start = start,
+                             .count = count,
+                             .source = {.data = rows(i)},
+                             .borrow = i == 1,
+                             .release = count_release,
+                             .user = s};
+    zlg_ticket ticket;
+    return zlg_writer_submit(s->writer, &part, 1, NULL, i == 2 ? &ticket : NULL, err);
+}
+
+static zlg_status append(scene *s, int i, zlg_error *err)
+{
+    int64_t first;
+    const zlg_source source = {.data = rows(i)};
+    ZLGI_TRY(zlg_writer_append(s->writer, s->numbers[2], 0, AT_ONCE, &source, NULL, &first,
+                               NULL, err));
+    assert_int_equal(first, i * AT_ONCE);
+    return ZLG_OK;
+}
+
+static zlg_status flush(scene *s, int i, zlg_error *err)
+{
+    (void)i;
+    return zlg_writer_flush(s->writer, NULL, err);
+}
+
+static zlg_status close_writer(scene *s, int i, zlg_error *err)
+{
+    (void)i;
+    return zlg_writer_close(s->writer, NULL, err);
+}
+
+typedef struct act {
+    zlg_status (*run)(scene *s, int i, zlg_error *err);
+    int i;
+} act;
+
+static const act acts[] = {
+    {open_writer, 0}, {add, 0},         {add, 1},    {add, 2},
+    {add, 3},         {add_coarser, 0}, {submit, 1}, {submit, 0},
+    {add_coarser, 1}, {append, 0},      {append, 1}, {flush, 0},
+    {submit, 2},      {submit, 1},      {append, 2}, {close_writer, 0},
+};
+
+/* ------------------------------------------------------------------ */
+
+/* Memory is there again. What failed in the background is tried again by a flush; what a
+ * thread was just failing at may be seen by the next. */
+static void act_again(scene *s, const act *a, zlg_status status, const zlg_error *err)
+{
+    zlg_error again = {0};
+    if (status != ZLG_NO_MEMORY)
+        fail_msg("%s: %s", zlg_status_name(status), err->message);
+    s->heap.fail_at = 0;
+    status = ZLG_NO_MEMORY;
+    for (int i = 0; s->writer && i < 3 && status != ZLG_OK; i++)
+        status = zlg_writer_flush(s->writer, NULL, &again);
+    if ((s->writer && status != ZLG_OK) || a->run(s, a->i, &again) != ZLG_OK)
+        fail_msg("again: %s", again.message);
+}
+
+static void check_array(scene *s, int i)
+{
+    static uint16_t got[ROWS * SIDE];
+    zlg_array *array;
+    MUST(zlg_array_refresh(s->arrays[i], &array, err_));
+    assert_int_equal(zlg_array_shape(array)[0], i % 2 ? ROWS / 2 : ROWS);
+    MUST(zlg_array_read(array, NULL, &(zlg_target){.data = got}, NULL, err_));
+    for (int64_t k = 0; k < (i % 2 ? ROWS / 2 : ROWS) * sides[i]; k++) {
+        int64_t row = k / sides[i];
+        assert_int_equal(got[k], value_of(i % 2 ? 2 * row + 1 : row));
+    }
+    zlg_array_close(array);
+}
+
+/* False when there are less calls of the heap than n. */
+static bool run(size_t n, bool once)
+{
+    scene s = {.writer = NULL};
+    make_arrays(&s);
+    s.heap.once = once;
+    s.heap.fail_at = s.heap.heap.n_calls + n;
+    for (size_t i = 0; i < ZLGI_COUNT(acts); i++) {
+        zlg_error err = {0};
+        zlg_status status = acts[i].run(&s, acts[i].i, &err);
+        if (status != ZLG_OK)
+            act_again(&s, &acts[i], status, &err);
+    }
+    bool is_refused = s.heap.n_refused > 0;
+    s.heap.fail_at = 0;
+    zlg_writer_free(s.writer);
+    assert_true(s.n_released >= 2);
+    for (int i = 0; i < N_ARRAYS; i++)
+        check_array(&s, i);
+    close_arrays(&s);
+    return is_refused;
+}
+
+static void test_memory_is_refused_once(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    while (run(n, true))
+        n++;
+    assert_true(n > 50);
+}
+
+static void test_memory_is_refused_from_then_on(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    while (run(n, false))
+        n++;
+    assert_true(n > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_is_refused_once),
+        cmocka_unit_test(test_memory_is_refused_from_then_on),
+    };
+    return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
+}
