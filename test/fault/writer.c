@@ -85,12 +85,10 @@ static zlg_status add_coarser(scene *s, int i, zlg_error *err)
                                   factors, ZLG_REDUCE_MAX, err);
 }
 
-/* Rows i * AT_ONCE and so on. */
+static uint16_t data[ROWS * SIDE]; /* what is given */
+
 static const uint16_t *rows(int i)
 {
-    static uint16_t data[ROWS * SIDE];
-    for (int k = 0; k < ROWS * SIDE; k++)
-        data[k] = value_of(k / SIDE);
     return data + i * AT_ONCE * SIDE;
 }
 
@@ -144,6 +142,14 @@ static const act acts[] = {
 
 /* ------------------------------------------------------------------ */
 
+/* From call n from now on there is none; 0: for all. */
+static void give_memory(scene *s, size_t n)
+{
+    pthread_mutex_lock(&s->heap.lock);
+    s->heap.fail_at = n > 0 ? s->heap.heap.n_calls + n : 0;
+    pthread_mutex_unlock(&s->heap.lock);
+}
+
 /* Memory is there again. What failed in the background is tried again by a flush; what a
  * thread was just failing at may be seen by the next. */
 static void act_again(scene *s, const act *a, zlg_status status, const zlg_error *err)
@@ -151,7 +157,7 @@ static void act_again(scene *s, const act *a, zlg_status status, const zlg_error
     zlg_error again = {0};
     if (status != ZLG_NO_MEMORY)
         fail_msg("%s: %s", zlg_status_name(status), err->message);
-    s->heap.fail_at = 0;
+    give_memory(s, 0);
     status = ZLG_NO_MEMORY;
     for (int i = 0; s->writer && i < 3 && status != ZLG_OK; i++)
         status = zlg_writer_flush(s->writer, NULL, &again);
@@ -179,19 +185,19 @@ static bool run(size_t n, bool once)
     scene s = {.writer = NULL};
     make_arrays(&s);
     s.heap.once = once;
-    s.heap.fail_at = s.heap.heap.n_calls + n;
+    give_memory(&s, n);
     for (size_t i = 0; i < ZLGI_COUNT(acts); i++) {
         zlg_error err = {0};
         zlg_status status = acts[i].run(&s, acts[i].i, &err);
         if (status != ZLG_OK)
             act_again(&s, &acts[i], status, &err);
     }
-    bool is_refused = s.heap.n_refused > 0;
-    s.heap.fail_at = 0;
+    give_memory(&s, 0);
     zlg_writer_free(s.writer);
     assert_true(s.n_released >= 2);
     for (int i = 0; i < N_ARRAYS; i++)
         check_array(&s, i);
+    bool is_refused = s.heap.n_refused > 0;
     close_arrays(&s);
     return is_refused;
 }
@@ -216,6 +222,8 @@ static void test_memory_is_refused_from_then_on(void **state)
 
 int main(void)
 {
+    for (int i = 0; i < ROWS * SIDE; i++)
+        data[i] = value_of(i / SIDE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_refused_once),
         cmocka_unit_test(test_memory_is_refused_from_then_on),
