@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from array import array as c_array
 from contextlib import suppress
 from threading import RLock
+from typing import Any
 
 from .. import _core
 from ..errors import CancelledError, StoreError, UsageError, ZelligeError
@@ -23,13 +23,12 @@ from .schema import Known, Part
 __all__ = ["Output", "Stop", "Ticket"]
 
 Ticket = int
-Stop = c_array[int] | None
+#: The memory of one int, which another thread sets to stop a call.
+Stop = Any
 #: What the binding takes: array, start, count, elements, swapped or not, lent or not.
 Given = tuple[int, tuple[int, ...], tuple[int | None, ...], Field, bool, bool]
 _MERGE = 0  # what is there already stays, but for what is given
 _FAILED = 3  # the state of a ticket
-#: How often somebody is told how far a flush is, in seconds.
-_TELL_EVERY = 0.1
 
 
 class Output:
@@ -189,21 +188,15 @@ class Output:
         self._check_refused()
 
     def _flush(self, writer: _core.Writer, timeout: float | None, cancel: Stop) -> None:
-        if self._report is None:
+        report = self._report
+        if report is None:
             writer.flush(timeout, None, cancel)
             return
-        while True:
-            part = _TELL_EVERY if timeout is None else min(timeout, _TELL_EVERY)
-            try:
-                writer.flush(part, None, cancel)
-            except CancelledError:
-                self.tell()
-                timeout = None if timeout is None else timeout - part
-                if cancel is not None and cancel[0] or timeout is not None and timeout <= 0:
-                    raise
-            else:
-                self.tell()
-                return
+        given = writer.counts()["bytes_submitted"]
+        try:
+            writer.flush(timeout, lambda n, n_all: report(given - n_all + n, given), cancel)
+        finally:
+            self.tell()
 
     def close(self, timeout: float | None) -> None:
         """Stores all that was given, and ends the writer where that went well."""
