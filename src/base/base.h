@@ -483,6 +483,32 @@ zlg_status zlgi_file_read_at(int file, void *data, size_t n, uint64_t offset,
                              zlg_error *err);
 void zlgi_file_close(int file);
 
+/* ------------------------------------------------------------------ folders (os_folder.c)
+ *
+ * In which processes keep files, each its own. make: unless it is there; its whole path.
+ * enter waits until nobody else is in it, and makes it anew if it is gone. */
+enum { ZLGI_FOLDER_MAX = 3072, ZLGI_FILE_NAME_MAX = 32, ZLGI_BOOT_ID = 36 };
+zlg_status zlgi_folder_make(const char *path, char out[ZLGI_FOLDER_MAX], zlg_error *err);
+zlg_status zlgi_folder_enter(const char *path, int *out, zlg_error *err);
+void zlgi_folder_leave(int entered);
+typedef zlg_status (*zlgi_name_fn)(void *user, const char *name, zlg_error *err);
+zlg_status zlgi_folder_list(const char *path, zlgi_name_fn each, void *user, zlg_error *err);
+zlg_status zlgi_folder_sync(const char *path, zlg_error *err); /* and what it lies in */
+void zlgi_folder_remove(const char *path); /* by who is in it, when nothing else is */
+/* A random name with an ending of a few letters. */
+zlg_status zlgi_file_create(const char *folder, const char *ending,
+                            char out_name[ZLGI_FILE_NAME_MAX], int *out, zlg_error *err);
+zlg_status zlgi_file_open(const char *folder, const char *name, int *out, zlg_error *err);
+zlg_status zlgi_file_rename(const char *folder, const char *from, const char *to,
+                            zlg_error *err);
+void zlgi_file_remove(const char *folder, const char *name);
+/* False: somebody else who is alive has locked it. Until it is closed. */
+zlg_status zlgi_file_lock(int file, bool *out, zlg_error *err);
+zlg_status zlgi_file_size(int file, uint64_t *out, zlg_error *err);
+zlg_status zlgi_file_sync(int file, zlg_error *err);
+/* The same as long as the machine runs; or a random one each time. */
+void zlgi_boot_id(char out[ZLGI_BOOT_ID]);
+
 /* Features of this CPU, found once. */
 typedef struct zlgi_cpu {
     bool sse42, avx2, avx512, pclmul, vpclmul, armv8_crc;

@@ -149,6 +149,8 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
     if (status == ZLG_OK) {
         writer->state = ZLGI_WRITER_CLOSED;
         each_held(writer, discard);
+        if (writer->journal)
+            zlgi_journal_end(writer->journal, true);
     }
     zlgi_end_of_submit(writer);
     return status;
@@ -201,6 +203,8 @@ void zlg_writer_abort(zlg_writer *writer)
         if (zlgi_turn_of_submits(writer, &patience, NULL) == ZLG_OK) {
             zlgi_work_stop(writer);
             each_held(writer, discard);
+            if (writer->journal)
+                zlgi_journal_end(writer->journal, false);
             zlgi_end_of_submit(writer);
         }
     }

@@ -252,9 +252,15 @@ static zlg_status place(submitting *s, const piece *p)
     zlg_writer *writer = s->writer;
     zlgi_cell *cell = NULL;
     zlgi_cell_box box;
+    uint64_t n_bytes = zlgi_box_elements(&p->box) * p->from->fed->item;
+    bool is_stored;
+    ZLGI_TRY(zlgi_resume_skips(writer, p->from->fed, p->coordinates, n_bytes, &is_stored,
+                               s->err));
+    if (is_stored)
+        return ZLG_OK;
     ZLGI_TRY(find_cell(s, p, &cell, &box));
     zlgi_held *held = cell->held;
-    uint64_t n_bytes = zlgi_box_elements(&p->box) * p->from->fed->item;
+    ZLGI_TRY(zlgi_resume_reopen(writer, held, s->err));
     zlg_status status = zlgi_cell_prepare(writer, cell, &box, &p->box,
                                           is_direct(p, &box), s->err);
     if (status == ZLG_OK && s->ticket)

@@ -56,7 +56,8 @@ static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
     if (held->n_busy > 0 || (held->n_done < held->n_inside && !held->is_wanted))
         return; /* more of it came */
     held->state = ZLGI_HELD_STORING;
-    if (zlgi_held_put(writer, held, scratch, &err) == ZLG_OK)
+    if (zlgi_held_put(writer, held, scratch, &err) == ZLG_OK &&
+        zlgi_resume_note(writer, held, &err) == ZLG_OK)
         zlgi_held_stored(writer, held);
     else
         zlgi_held_fail(writer, held, &err);

@@ -112,7 +112,10 @@ zlg_status zlg_writer_open(zlg_ctx *ctx, const zlg_writer_options *given, zlg_wr
         status = zlgi_no_memory(err, sizeof *writer->scratch);
     if (status == ZLG_OK && options.side_directory)
         status = zlgi_side_open(writer, options.side_directory, err);
+    if (status == ZLG_OK && options.journal)
+        status = zlgi_resume_open(writer, options.journal, err);
     writer->options.side_directory = NULL; /* the caller's text */
+    writer->options.journal = NULL;
     if (status == ZLG_OK)
         *out = writer;
     else
@@ -279,7 +282,9 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
     open_side(writer, array->store);
     fed->is_staged = zlgi_stage_suits(writer, fed);
     ZLGI_TRY(make_budget(writer, fed, err));
-    return fed->has_claim ? take_claim(writer, fed, err) : ZLG_OK;
+    if (fed->has_claim)
+        ZLGI_TRY(take_claim(writer, fed, err));
+    return zlgi_resume_add(writer, fed, err);
 }
 
 static void free_fed(zlg_writer *writer, zlgi_fed *fed)
@@ -378,6 +383,8 @@ void zlg_writer_free(zlg_writer *writer)
     if (!writer)
         return;
     zlg_writer_abort(writer); /* in a child: nothing; what it holds goes with the process */
+    if (writer->journal)
+        zlgi_journal_end(writer->journal, false);
     if (writer->is_forked)
         return;
     zlg_ctx *ctx = writer->ctx;
@@ -389,6 +396,8 @@ void zlg_writer_free(zlg_writer *writer)
     zlgi_tickets_free(writer);
     zlgi_room_reset(writer);
     zlgi_side_close(writer);
+    if (writer->journal)
+        zlgi_journal_free(writer->journal);
     if (writer->scratch)
         zlgi_scratch_free(writer->scratch);
     pthread_cond_destroy(&writer->work);

@@ -10,6 +10,7 @@
 #define ZLGI_WRITER_H
 
 #include "core/core.h"
+#include "writer/journal.h"
 #include "writer/pyramid.h"
 #include "zellige_writer.h"
 
@@ -316,6 +317,7 @@ struct zlgi_fed {
     zlgi_claim claim; /* of objects */
     zlgi_growth growth;
     zlgi_coarser *coarser; /* arrays that get its reduction */
+    zlgi_known *known;     /* objects that are stored; NULL: there is no journal */
     zlgi_held **table; /* by coordinates */
     size_t n_table, n_held;
     size_t n_failed;
@@ -361,6 +363,7 @@ struct zlg_writer {
     bool is_loading;   /* one object, for which room is set aside */
     zlgi_held *first_ready, *last_ready;
     zlgi_cell *first_cell, *last_cell;
+    zlgi_journal *journal; /* or NULL */
     zlg_writer_counts counts;
 };
 
@@ -381,6 +384,19 @@ zlg_status zlgi_turn_of_submits(zlg_writer *writer, zlgi_patience *patience, zlg
 void zlgi_end_of_submit(zlg_writer *writer);
 zlg_status zlgi_submit(zlg_writer *writer, const zlg_submit *parts, size_t n,
                        zlgi_patience *patience, zlg_ticket *out, zlg_error *err);
+
+/* resume.c: nothing without a journal. */
+zlg_status zlgi_resume_open(zlg_writer *writer, const char *folder, zlg_error *err);
+zlg_status zlgi_resume_add(zlg_writer *writer, zlgi_fed *fed, zlg_error *err);
+/* Is the object stored by an earlier writer? Then n_bytes that were given are dropped. The
+ * lock may be given up. */
+zlg_status zlgi_resume_skips(zlg_writer *writer, const zlgi_fed *fed,
+                             const int64_t *coordinates, uint64_t n_bytes, bool *out,
+                             zlg_error *err);
+/* More is about to be given to an object that this writer may have stored. */
+zlg_status zlgi_resume_reopen(zlg_writer *writer, const zlgi_held *held, zlg_error *err);
+/* It is stored, but does not count as such yet. The lock is given up. */
+zlg_status zlgi_resume_note(zlg_writer *writer, zlgi_held *held, zlg_error *err);
 
 /* work.c */
 zlg_status zlgi_work_start(zlg_writer *writer, zlg_error *err); /* threads, once */
