@@ -26,15 +26,15 @@
  * - An element given twice holds what was submitted last.
  * - Elements of a fixed size only; ZLG_UNSUPPORTED for others.
  *
- * Resuming: a writer that is opened with a journal notes there which objects it has stored,
- * each when all of it was. After a kill or an abort the same program is run again, with the
- * same journal and in as many processes as it likes, and gives all its data again: what is
- * for objects that earlier writers have stored is dropped, and its tickets are STORED at
- * once; zlg_writer_is_stored tells beforehand. A close that succeeds removes the journal,
- * unless other writers with the same one are at work, or have died and were not resumed:
- * what it has stored stays known until the last of them closes.
- * - The folder is made when it is missing, what it lies in must be there. Put it beside the
- *   root of a store, not into it: there it would be taken for a node.
+ * Resuming: a writer that is opened with a journal notes there which objects it has
+ * stored, each when all of it was. After a kill or an abort the same program is run again,
+ * with the same journal and in as many processes as it likes, and gives all its data again:
+ * what is for objects that earlier writers have stored is dropped, and its tickets are
+ * STORED at once; zlg_writer_is_stored tells beforehand. A close that succeeds removes the
+ * journal, unless other writers with the same one are at work, or have died and were not
+ * resumed: what it has stored stays known until the last of them closes.
+ * - The folder is made when it is missing, what it lies in must be there. Put it beside
+ *   the root of a store, not into it: there it would be taken for a node.
  * - A journal is for arrays of one store, which it knows by their paths. What was stored
  *   before an array was created anew with another type, shape, grid or codecs, or with
  *   another promise, counts for nothing; nor does an object that was removed since. What
@@ -42,8 +42,8 @@
  * - Objects of which a part is missing at flush are not noted: their data is taken again.
  *   With ZLG_EXISTING_REFUSE they are ZLG_EXISTS then, like one that was stored in the
  *   moment of the kill.
- * - Claims hold among all writers with the same journal, in all processes, while these are
- *   alive. A child of a fork that outlives its parent makes the writer seem alive as well.
+ * - Claims hold among all writers with the same journal, in all processes, while these
+ *   are alive. A child of a fork that outlives its parent makes its writer seem alive.
  * - Arrays that grow are not in it: their shape tells how many rows there are.
  *
  * Threads: a writer may be used from many at once, but freed by one; submits take effect
@@ -219,9 +219,9 @@ ZLG_API void zlg_writer_abort(zlg_writer *writer);
 /* Takes NULL. Aborts what was not closed. */
 ZLG_API void zlg_writer_free(zlg_writer *writer);
 
-/* Is every object that a box of an array touches, and every one of coarser arrays that it is
- * reduced to, noted in the journal as stored? 0 without one, and of arrays that grow. May
- * look into the store. */
+/* Is every object that a box of an array touches, and every one of coarser arrays that it
+ * is reduced to, noted in the journal as stored? 0 without one, and of arrays that grow.
+ * May look into the store. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_is_stored(zlg_writer *writer, int array,
                                                      const int64_t *start,
                                                      const int64_t *count, int *out,

@@ -492,7 +492,8 @@ zlg_status zlgi_folder_make(const char *path, char out[ZLGI_FOLDER_MAX], zlg_err
 zlg_status zlgi_folder_enter(const char *path, int *out, zlg_error *err);
 void zlgi_folder_leave(int entered);
 typedef zlg_status (*zlgi_name_fn)(void *user, const char *name, zlg_error *err);
-zlg_status zlgi_folder_list(const char *path, zlgi_name_fn each, void *user, zlg_error *err);
+zlg_status zlgi_folder_list(const char *path, zlgi_name_fn each, void *user,
+                            zlg_error *err);
 zlg_status zlgi_folder_sync(const char *path, zlg_error *err); /* and what it lies in */
 void zlgi_folder_remove(const char *path); /* by who is in it, when nothing else is */
 /* A random name with an ending of a few letters. */

@@ -208,7 +208,7 @@ zlg_status zlgi_file_sync(int file, zlg_error *err)
     return fdatasync(file) != 0 ? fail("syncing", "a file", err) : ZLG_OK;
 }
 
-/* ------------------------------------------------------------------ this run of the machine */
+/* ------------------------------------------------------------------ the machine */
 
 void zlgi_boot_id(char out[ZLGI_BOOT_ID])
 {

@@ -1,6 +1,6 @@
 /*
- * journal.c: the folder of a journal and the files in it; see journal.h. What is in them may
- * be anything: a record counts when it is whole, and is read within its bounds.
+ * journal.c: the folder of a journal and the files in it; see journal.h. What is in them
+ * may be anything: a record counts when it is whole, and is read within its bounds.
  */
 #include "writer/journal.h"
 

@@ -67,8 +67,8 @@ typedef struct zlgi_journal_array {
 /* Makes the folder when there is none; what lies above it must exist. */
 zlg_status zlgi_journal_open(const zlgi_alloc *alloc, const char *folder,
                              zlgi_journal **out, zlg_error *err);
-/* Closes the file. is_over: all is stored; else it stays for those who come. In the child of
- * a fork that is false, and the file is that of the parent. */
+/* Closes the file. is_over: all is stored; else it stays for those who come. In the child
+ * of a fork that is false, and the file is that of the parent. */
 void zlgi_journal_end(zlgi_journal *journal, bool is_over);
 void zlgi_journal_free(zlgi_journal *journal); /* with all that is known */
 /* EXISTS when a writer that is alive has claimed some of the objects. What is known of

@@ -68,8 +68,8 @@ zlg_status zlgi_resume_add(zlg_writer *writer, zlgi_fed *fed, zlg_error *err)
 
 /* ------------------------------------------------------------------ objects */
 
-/* NULL: it is not stored, as far as is known. Of an array that grows its shape tells what is
- * stored. */
+/* NULL: it is not stored, as far as is known. Of an array that grows its shape tells what
+ * is stored. */
 static zlgi_known_object *find_stored(const zlgi_fed *fed, const int64_t *coordinates)
 {
     zlgi_known_object *object = NULL;

@@ -406,7 +406,7 @@ static bool is_prefix_of_known(const char *known)
            strcmp(known, "011") == 0;
 }
 
-/* Any part of a file is that part of what it says, and no byte that is changed is believed. */
+/* Any part of a file is that part of what it says; a changed byte is not believed. */
 static void check_torn_files(void **unused)
 {
     (void)unused;
