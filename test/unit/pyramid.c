@@ -246,6 +246,72 @@ static void test_large_parts_stay_in_the_budget(void **state)
     close_fixture(&f);
 }
 
+/* A run that ends when the first objects of the fine array are stored, and the only one of
+ * the coarse array is half full; and the same again, which gives all of it. */
+static void run_half(fixture *f, const char *journal, bool is_second)
+{
+    static const int64_t factors[2] = {2, 2}, shapes[2][2] = {{8, 8}, {4, 4}};
+    static uint8_t data[8 * 8];
+    zlg_array *arrays[2];
+    zlg_writer *writer;
+    int numbers[2], is_stored = -1;
+    zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
+    options.journal = journal;
+    MUST(zlg_writer_open(f->ctx, &options, &writer, err_));
+    for (int i = 0; i < 2; i++) {
+        zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+        spec.rank = 2;
+        spec.shape = shapes[i];
+        spec.object_shape = (int64_t[2]){4, 4};
+        spec.data_type = "uint8";
+        spec.exist_ok = 1;
+        MUST(
+            zlg_array_create(f->stores[1], i ? "coarse" : "fine", &spec, &arrays[i], err_));
+        MUST(zlg_writer_add(writer, arrays[i], NULL, &numbers[i], err_));
+    }
+    MUST(zlg_writer_add_coarser(writer, numbers[0], numbers[1], factors, ZLG_REDUCE_MIN,
+                                err_));
+    for (int i = 0; i < 8 * 8; i++)
+        data[i] = (uint8_t)(i + 1);
+    for (int64_t row = 0; row < (is_second ? 8 : 4); row += 4) {
+        const int64_t start[2] = {row, 0}, count[2] = {4, 8};
+        const zlg_submit part = {.array = numbers[0],
+                                 .start = start,
+                                 .count = count,
+                                 .source = {.data = data + row * 8}};
+        MUST(zlg_writer_is_stored(writer, numbers[0], start, count, &is_stored, err_));
+        assert_int_equal(is_stored, 0); /* in the coarse array it is not */
+        MUST(zlg_writer_submit(writer, &part, 1, NULL, NULL, err_));
+    }
+    if (is_second) {
+        uint8_t got[16];
+        MUST(zlg_writer_close(writer, NULL, err_));
+        MUST(zlg_array_read(arrays[1], NULL, &(zlg_target){.data = got}, NULL, err_));
+        for (int i = 0; i < 16; i++)
+            assert_int_equal(got[i], 1 + i / 4 * 16 + i % 4 * 2);
+    } else {
+        MUST(zlg_writer_drain(writer, NULL, err_));
+        zlg_writer_abort(writer);
+    }
+    zlg_writer_free(writer);
+    for (int i = 0; i < 2; i++)
+        zlg_array_close(arrays[i]);
+}
+
+static void test_resumed_runs_complete_the_levels(void **state)
+{
+    (void)state;
+    fixture f;
+    char journal[4200];
+    open_fixture(&f);
+    snprintf(journal, sizeof journal, "%s/journal", f.folder.path);
+    run_half(&f, journal, false);
+    assert_int_equal(n_keys(f.stores[1], "fine/c"), 2);
+    assert_int_equal(n_keys(f.stores[1], "coarse/c"), 0);
+    run_half(&f, journal, true);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_appended_rows_are_whole_windows),
         cmocka_unit_test(test_what_may_be_coarser),
         cmocka_unit_test(test_large_parts_stay_in_the_budget),
+        cmocka_unit_test(test_resumed_runs_complete_the_levels),
     };
     return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
 }
