@@ -413,5 +413,4 @@ void zlgi_cell_work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratch)
     if (status != ZLG_OK)
         zlgi_held_fail(writer, held, &err);
     zlgi_held_settle(writer, held);
-    zlgi_writer_changed(writer);
 }

@@ -203,7 +203,6 @@ void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error)
         held->tickets[i]->n_failed++;
         held->tickets[i]->failed = held->fed;
     }
-    zlgi_writer_changed(writer);
 }
 
 static void cell_stored(zlg_writer *writer, zlgi_cell *cell)
@@ -244,5 +243,4 @@ void zlgi_held_stored(zlg_writer *writer, zlgi_held *held)
         free_cells(writer, held);
         held->state = ZLGI_HELD_DONE;
     }
-    zlgi_writer_changed(writer);
 }

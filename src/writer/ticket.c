@@ -28,7 +28,6 @@ zlgi_ticket *zlgi_ticket_find(const zlg_writer *writer, zlg_ticket number)
 
 void zlgi_ticket_settle(zlg_writer *writer, zlgi_ticket *ticket)
 {
-    zlgi_writer_changed(writer);
     if (ticket->is_open || ticket->n_loans > 0 || ticket->n_held > 0)
         return;
     zlgi_ticket **link = &writer->tickets[ticket->number % ZLGI_TICKET_BUCKETS];

@@ -33,7 +33,8 @@ void zlgi_writer_leave(zlg_writer *writer)
 
 void zlgi_writer_changed(zlg_writer *writer)
 {
-    pthread_cond_broadcast(&writer->changed);
+    if (writer->n_pausing > 0)
+        pthread_cond_broadcast(&writer->changed);
 }
 
 void zlgi_writer_pause(zlg_writer *writer)
@@ -42,7 +43,9 @@ void zlgi_writer_pause(zlg_writer *writer)
     uint64_t now = zlgi_now_ns() + WAIT_NS;
     until.tv_sec = (time_t)(now / SECOND_NS);
     until.tv_nsec = (long)(now % SECOND_NS);
+    writer->n_pausing++;
     pthread_cond_timedwait(&writer->changed, &writer->lock, &until);
+    writer->n_pausing--;
 }
 
 /* The caller's functions are called without the lock. */
