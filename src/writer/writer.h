@@ -340,7 +340,8 @@ struct zlg_writer {
     zlgi_fork_mark mark;
     bool is_forked;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* for callers */
+    pthread_cond_t changed; /* for callers, after each task of a thread */
+    int n_pausing;          /* who wait for it */
     pthread_cond_t work;    /* for threads */
     zlgi_writer_state state;
     zlgi_fed **fed;
