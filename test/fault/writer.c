@@ -1,10 +1,12 @@
 /*
- * A writer with coarser arrays while memory is refused at each point in turn: whichever call
- * meets it says so, the same call succeeds after a flush, and then all data is there.
+ * A writer with coarser arrays while memory is refused at each point in turn: whichever
+ * call meets it says so, the same call succeeds after a flush, and then all data is there.
  * Label: engine.
  */
 #define _GNU_SOURCE
 #include "fault.h"
+
+#include "../store/folder.h"
 
 #include "zellige_writer.h"
 
@@ -12,6 +14,7 @@ enum { SIDE = 12, ROWS = 12, N_ARRAYS = 4, AT_ONCE = 4 };
 
 typedef struct scene {
     fault_heap heap;
+    test_folder folder;
     zlg_ctx *ctx;
     zlg_store *store;
     zlg_array *arrays[N_ARRAYS]; /* fixed, its coarser one; growing, its coarser one */
@@ -24,19 +27,26 @@ static const int64_t lengths[N_ARRAYS] = {ROWS, ROWS / 2, 0, 0};
 static const int64_t sides[N_ARRAYS] = {SIDE, SIDE / 2, SIDE, SIDE / 2};
 static const char *const paths[N_ARRAYS] = {"fixed", "half", "rows", "fewer"};
 
+static const char *const raw =
+    "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
+
 static uint16_t value_of(int64_t row)
 {
     return (uint16_t)(100 + row);
 }
 
-static void make_arrays(scene *s)
+static void make_arrays(scene *s, bool files)
 {
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
     options.n_threads = 2;
     fault_heap_init(&s->heap, 0, true);
     options.allocator = s->heap.alloc;
     MUST(zlg_ctx_new(&options, &s->ctx, err_));
-    MUST(zlg_store_open_memory(s->ctx, &s->store, err_));
+    test_folder_make(&s->folder);
+    if (files)
+        MUST(zlg_store_open_fs(s->ctx, s->folder.path, NULL, &s->store, err_));
+    else
+        MUST(zlg_store_open_memory(s->ctx, &s->store, err_));
     for (int i = 0; i < N_ARRAYS; i++) {
         zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
         spec.rank = 2;
@@ -44,6 +54,7 @@ static void make_arrays(scene *s)
         spec.object_shape = (int64_t[2]){4, 6};
         spec.chunk_shape = i % 2 ? NULL : (int64_t[2]){2, 3};
         spec.data_type = "uint16";
+        spec.codecs = i == 2 ? raw : NULL;
         MUST(zlg_array_create(s->store, paths[i], &spec, &s->arrays[i], err_));
     }
 }
@@ -55,6 +66,7 @@ static void close_arrays(scene *s)
     zlg_store_close(s->store);
     zlg_ctx_close(s->ctx);
     fault_heap_check_empty(&s->heap);
+    test_folder_remove(&s->folder);
 }
 
 /* ------------------------------------------------------------------ what is done */
@@ -180,10 +192,10 @@ static void check_array(scene *s, int i)
 }
 
 /* False when there are less calls of the heap than n. */
-static bool run(size_t n, bool once)
+static bool run(size_t n, bool once, bool files)
 {
     scene s = {.writer = NULL};
-    make_arrays(&s);
+    make_arrays(&s, files);
     s.heap.once = once;
     give_memory(&s, n);
     for (size_t i = 0; i < ZLGI_COUNT(acts); i++) {
@@ -202,22 +214,31 @@ static bool run(size_t n, bool once)
     return is_refused;
 }
 
+static void run_all(bool once, bool files)
+{
+    size_t n = 1;
+    while (run(n, once, files))
+        n++;
+    assert_true(n > 50);
+}
+
 static void test_memory_is_refused_once(void **state)
 {
     (void)state;
-    size_t n = 1;
-    while (run(n, true))
-        n++;
-    assert_true(n > 50);
+    run_all(true, false);
 }
 
 static void test_memory_is_refused_from_then_on(void **state)
 {
     (void)state;
-    size_t n = 1;
-    while (run(n, false))
-        n++;
-    assert_true(n > 50);
+    run_all(false, false);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    run_all(true, true);
+    run_all(false, true);
 }
 
 int main(void)
@@ -227,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_refused_once),
         cmocka_unit_test(test_memory_is_refused_from_then_on),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
 }
