@@ -312,9 +312,9 @@ class AsyncZarrBackend:
     ) -> None:
         self.close()
 
-    def _leave(self) -> bool:
+    def _leave(self, is_early: bool) -> bool:
         """Closes at the end of the process; True where nothing is lost."""
-        if not self._output.is_open:
+        if not self._output.is_open or (is_early and self._output.is_local):
             return True
         if self._output.is_waiting:
             print(f"{self!r} was not closed: storing what it was given", file=sys.stderr)

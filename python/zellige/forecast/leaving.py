@@ -1,7 +1,7 @@
 """What is left to be stored when the process ends: told, and stored if that can be.
 
-First while threads can still be started, which stores written in Python need; then, of what
-was given after that, when everybody else has ended.
+What goes to stores written in Python is stored while threads can still be started, which
+they need; all else, and what was given after that, when everybody else has ended.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ __all__ = ["watch"]
 class Leaving(Protocol):
     """Output that may not have been closed."""
 
-    def _leave(self) -> bool: ...
+    def _leave(self, is_early: bool) -> bool: ...
 
 
 _OPEN: weakref.WeakSet[Leaving] = weakref.WeakSet()
 
 
-def _leave_all() -> bool:
-    return all([output._leave() for output in list(_OPEN)])
+def _leave_early() -> None:
+    for output in list(_OPEN):
+        output._leave(True)
 
 
 def _leave() -> None:
-    if not _leave_all():
+    if not all([output._leave(False) for output in list(_OPEN)]):
         sys.stdout.flush()
         sys.stderr.flush()
         # Nothing else makes a process fail that is ending already.
         os._exit(1)
 
 
-getattr(threading, "_register_atexit", atexit.register)(_leave_all)
+getattr(threading, "_register_atexit", atexit.register)(_leave_early)
 
 
 def watch(output: Leaving) -> None:

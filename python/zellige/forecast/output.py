@@ -72,12 +72,12 @@ class Output:
         if os.getpid() != self._process:
             raise UsageError("the output was opened before a fork: open it again here")
 
-    def _opened(self) -> _core.Writer:
+    def _opened(self, timeout: float | None) -> _core.Writer:
         writer = self._writer
         if writer is None or self._has_failed_to_close:
             with self._lock:
                 if self._has_failed_to_close:
-                    self._close(None)
+                    self._close(timeout)
                 if self._writer is None:
                     self._writer = _core.open_writer(*self._ways)
                 writer = self._writer
@@ -101,7 +101,7 @@ class Output:
     ) -> Ticket:
         """Gives all parts of a write at once."""
         try:
-            writer = self._opened()
+            writer = self._opened(timeout)
         except ZelligeError as error:
             self._remember(parts, error)
             raise
@@ -109,6 +109,8 @@ class Output:
         try:
             ticket = writer.submit(given, timeout, cancel)
         except ZelligeError as error:
+            if cancel is not None and cancel[0]:
+                raise  # the caller does not want it any more
             if writer.counts()["failed"] == 0:
                 self._remember(parts, error)
                 raise
@@ -232,6 +234,11 @@ class Output:
         self._numbers.clear()
 
     # ------------------------------------------------------------------ telling
+
+    @property
+    def is_local(self) -> bool:
+        """True where the engine stores files by itself, without Python."""
+        return isinstance(self._ways[0], LocalStore)
 
     @property
     def is_open(self) -> bool:

@@ -143,11 +143,9 @@ class Schema:
             )
         return axis
 
-    def _make_coordinate(self, name: str, values: Values) -> None:
-        if self.ways.time_encoding == "cf":
-            numbers, attributes = encoded(name, values)
-        else:
-            numbers, attributes = values, {}
+    def _make_coordinate(
+        self, name: str, values: Values, numbers: Values, attributes: Mapping[str, Any]
+    ) -> None:
         shape, dtype = numbers.shape, numbers.dtype
         try:
             array = self._create(name, shape, dtype, (name,), attributes=attributes)
@@ -159,14 +157,18 @@ class Schema:
 
     def make_coordinates(self, coords: Mapping[str, Values]) -> None:
         """Stores the coordinates of a write that are not there yet, parallel ones whole."""
+        missing = []
         for name, values in coords.items():
-            axis = self.parallel.get(name)
-            if name not in self._stored:
-                whole = values if axis is None else axis.values
-                if not self._check(name, whole):
-                    self._make_coordinate(name, whole)
-                self._stored.add(name)
-            if axis is None and name not in self._axes:
+            whole = self.parallel[name].values if name in self.parallel else values
+            if name not in self._stored and not self._check(name, whole):
+                is_cf = self.ways.time_encoding == "cf"
+                how = encoded(name, whole) if is_cf else (whole, {})
+                missing.append((name, whole, *how))
+        for coordinate in missing:
+            self._make_coordinate(*coordinate)
+        for name, values in coords.items():
+            self._stored.add(name)
+            if name not in self.parallel and name not in self._axes:
                 self._axes[name] = Axis(name, values)
 
     # ------------------------------------------------------------------ places
