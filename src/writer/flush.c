@@ -99,7 +99,7 @@ static zlg_status flush_rows(zlg_writer *writer, zlgi_patience *patience, int64_
     retry_failed(writer);
     each_held(writer, want);
     while (status == ZLG_OK && writer->n_wanted > 0)
-        status = zlgi_writer_wait(writer, patience, err);
+        status = zlgi_writer_wait_idle(writer, patience, err);
     if (status == ZLG_OK)
         publish_rows(writer, rows);
     while (status == ZLG_OK && is_publishing(writer))
@@ -126,7 +126,7 @@ static zlg_status drain(zlg_writer *writer, zlgi_patience *patience, zlg_error *
     ZLGI_TRY(zlgi_work_start(writer, err));
     retry_failed(writer);
     while (!zlgi_work_is_idle(writer))
-        ZLGI_TRY(zlgi_writer_wait(writer, patience, err));
+        ZLGI_TRY(zlgi_writer_wait_idle(writer, patience, err));
     return first_error(writer, err);
 }
 

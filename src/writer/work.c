@@ -82,6 +82,8 @@ static bool do_next(zlg_writer *writer, zlgi_scratch *scratch)
     writer->n_running--;
     if (is_done)
         zlgi_writer_changed(writer);
+    if (is_done && zlgi_work_is_idle(writer))
+        pthread_cond_broadcast(&writer->idle);
     return is_done;
 }
 

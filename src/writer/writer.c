@@ -37,27 +37,44 @@ void zlgi_writer_changed(zlg_writer *writer)
         pthread_cond_broadcast(&writer->changed);
 }
 
-void zlgi_writer_pause(zlg_writer *writer)
+/* A while at most: so often the caller is asked. */
+static void wait_some(zlg_writer *writer, pthread_cond_t *condition)
 {
     struct timespec until;
     uint64_t now = zlgi_now_ns() + WAIT_NS;
     until.tv_sec = (time_t)(now / SECOND_NS);
     until.tv_nsec = (long)(now % SECOND_NS);
+    pthread_cond_timedwait(condition, &writer->lock, &until);
+}
+
+void zlgi_writer_pause(zlg_writer *writer)
+{
     writer->n_pausing++;
-    pthread_cond_timedwait(&writer->changed, &writer->lock, &until);
+    wait_some(writer, &writer->changed);
     writer->n_pausing--;
 }
 
 /* The caller's functions are called without the lock. */
-zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+static zlg_status ask(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
 {
-    zlgi_writer_pause(writer);
     uint64_t n_left = ZLGI_MIN(patience->n_all, writer->counts.n_bytes_queued);
     patience->n_done = patience->n_all - n_left;
     pthread_mutex_unlock(&writer->lock);
     zlg_status status = zlgi_patience_check(patience, err);
     pthread_mutex_lock(&writer->lock);
     return status;
+}
+
+zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+{
+    zlgi_writer_pause(writer);
+    return ask(writer, patience, err);
+}
+
+zlg_status zlgi_writer_wait_idle(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+{
+    wait_some(writer, &writer->idle);
+    return ask(writer, patience, err);
 }
 
 /* ------------------------------------------------------------------ open */
@@ -82,6 +99,7 @@ static bool init_locks(zlg_writer *writer)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     bool ok = pthread_mutex_init(&writer->lock, NULL) == 0 &&
               pthread_cond_init(&writer->changed, &attributes) == 0 &&
+              pthread_cond_init(&writer->idle, &attributes) == 0 &&
               pthread_cond_init(&writer->work, NULL) == 0;
     pthread_condattr_destroy(&attributes);
     return ok && zlgi_fork_mark_init(&writer->mark);
@@ -405,6 +423,7 @@ void zlg_writer_free(zlg_writer *writer)
         zlgi_scratch_free(writer->scratch);
     pthread_cond_destroy(&writer->work);
     pthread_cond_destroy(&writer->changed);
+    pthread_cond_destroy(&writer->idle);
     pthread_mutex_destroy(&writer->lock);
     zlgi_fork_mark_reset(&writer->mark);
     zlgi_free(&alloc, writer, sizeof *writer);

@@ -342,6 +342,7 @@ struct zlg_writer {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* for callers, after each task of a thread */
     int n_pausing;          /* who wait for it */
+    pthread_cond_t idle;    /* for callers, when nothing is left to do */
     pthread_cond_t work;    /* for threads */
     zlgi_writer_state state;
     zlgi_fed **fed;
@@ -373,6 +374,9 @@ zlg_status zlgi_writer_enter(zlg_writer *writer, zlg_error *err);
 void zlgi_writer_leave(zlg_writer *writer);
 /* Waits for a change, or a while; with CANCELLED when patience is at its end. */
 zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err);
+/* The same until nothing is left to do: for those who need not look at each task. */
+zlg_status zlgi_writer_wait_idle(zlg_writer *writer, zlgi_patience *patience,
+                                 zlg_error *err);
 void zlgi_writer_pause(zlg_writer *writer); /* the same, whatever the caller wants */
 void zlgi_writer_changed(zlg_writer *writer);
 /* "array a: the message" as the error of an array. */
