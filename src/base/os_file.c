@@ -15,7 +15,9 @@ enum { MAX_PATH = 4096 };
 
 static zlg_status fail(const char *what, zlg_error *err)
 {
-    return zlgi_fail(err, ZLG_IO, "%s a file without a name: %s", what, strerror(errno));
+    char text[128];
+    return zlgi_fail(err, ZLG_IO, "%s a file without a name: %s", what,
+                     strerror_r(errno, text, sizeof text));
 }
 
 /* Where the file system cannot, it is made with a name that is removed at once. */
@@ -69,7 +71,8 @@ zlg_status zlgi_file_write_at(int file, const void *data, size_t n, uint64_t off
     return ZLG_OK;
 }
 
-zlg_status zlgi_file_read_at(int file, void *data, size_t n, uint64_t offset, zlg_error *err)
+zlg_status zlgi_file_read_at(int file, void *data, size_t n, uint64_t offset,
+                             zlg_error *err)
 {
     uint8_t *bytes = data;
     while (n > 0) {

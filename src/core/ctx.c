@@ -55,8 +55,9 @@ static zlg_status fill_ctx(zlg_ctx *ctx, const zlg_ctx_options *options, zlg_err
                                                                 : INDEX_CACHE_BYTES);
     if (options->chunk_cache > 0)
         engine->chunk_cache = zlgi_cache_new(&ctx->alloc, (size_t)options->chunk_cache);
-    if (!zlgi_turns_init(&ctx->turns) || !zlgi_claims_init(&ctx->claims) || !engine->pool || !engine->budget ||
-        !engine->index_cache || (options->chunk_cache > 0 && !engine->chunk_cache))
+    if (!zlgi_turns_init(&ctx->turns) || !zlgi_claims_init(&ctx->claims) || !engine->pool ||
+        !engine->budget || !engine->index_cache ||
+        (options->chunk_cache > 0 && !engine->chunk_cache))
         return zlgi_no_memory(err, sizeof *ctx);
     return ZLG_OK;
 }

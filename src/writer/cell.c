@@ -170,8 +170,7 @@ static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
                           const zlgi_box *piece, bool lent, zlg_error *err)
 {
     bool covered = zlgi_box_elements(piece) == box->n_inside;
-    bool has_elements =
-        cell->state == ZLGI_CELL_FULL || cell->state == ZLGI_CELL_FILLING;
+    bool has_elements = cell->state == ZLGI_CELL_FULL || cell->state == ZLGI_CELL_FILLING;
     if (has_elements && cell->is_spilled)
         ZLGI_TRY(zlgi_side_load(writer, cell, NULL, err));
     bool is_fresh = has_elements ? !cell->data && cell->n_reserved == 0
@@ -188,8 +187,7 @@ static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
         cell->n_reserved = box->n_bytes;
     }
     if (cell->data)
-        zlgi_cell_charge(writer, cell,
-                         zlgi_cell_extent(box, piece, cell->held->fed->item));
+        zlgi_cell_charge(writer, cell, zlgi_cell_extent(box, piece, cell->held->fed->item));
     return ZLG_OK;
 }
 
@@ -278,10 +276,10 @@ zlg_status zlgi_cell_encode(zlg_writer *writer, const zlgi_fed *fed,
     zlgi_scratch_push(scratch);
     zlgi_scratch_push(scratch);
     *out = (zlgi_encoded){.data = NULL};
-    zlg_status status = zlgi_chunk_encode(
-        &writer->ctx->engine, scratch, &fed->array->source, box->shape, elements->data,
-        elements->strides ? strides : NULL, elements->swapped, &fed->call, bufs, &bytes,
-        &is_absent, err);
+    zlg_status status =
+        zlgi_chunk_encode(&writer->ctx->engine, scratch, &fed->array->source, box->shape,
+                          elements->data, elements->strides ? strides : NULL,
+                          elements->swapped, &fed->call, bufs, &bytes, &is_absent, err);
     if (status == ZLG_OK && !is_absent)
         status = keep_encoded(writer, bytes, elements, out, err);
     for (int i = 0; i < 3; i++)
@@ -324,9 +322,8 @@ static zlg_status encode_own(zlg_writer *writer, zlgi_cell *cell, const zlgi_cel
 
 static zlgi_box loan_box(const zlgi_loan *loan)
 {
-    return (zlgi_box){.rank = loan->rank,
-                      .start = loan->numbers,
-                      .count = loan->numbers + loan->rank};
+    return (zlgi_box){
+        .rank = loan->rank, .start = loan->numbers, .count = loan->numbers + loan->rank};
 }
 
 static zlg_status copy_loan(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
@@ -352,8 +349,8 @@ static zlg_status encode_loan(zlg_writer *writer, zlgi_cell *cell, const zlgi_ce
                                     .swapped = loan->swapped};
     zlgi_encoded encoded;
     pthread_mutex_unlock(&writer->lock);
-    zlg_status status = zlgi_cell_encode(writer, cell->held->fed, box, &elements, scratch,
-                                         &encoded, err);
+    zlg_status status =
+        zlgi_cell_encode(writer, cell->held->fed, box, &elements, scratch, &encoded, err);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK) {
         ZLGI_TRY(copy_loan(writer, cell, box, loan, NULL));
@@ -377,7 +374,8 @@ static zlg_status take_loans(zlg_writer *writer, zlgi_cell *cell, const zlgi_cel
     zlg_status status = ZLG_OK;
     while (cell->first_loan) {
         zlgi_loan *loan = cell->first_loan;
-        bool direct = status == ZLG_OK && !cell->data && cell->n_reserved > 0 && !loan->next;
+        bool direct =
+            status == ZLG_OK && !cell->data && cell->n_reserved > 0 && !loan->next;
         zlg_status copied = direct ? encode_loan(writer, cell, box, loan, scratch, err)
                                    : copy_loan(writer, cell, box, loan, err);
         if (copied == ZLG_NO_MEMORY)

@@ -1,5 +1,5 @@
 /*
- * flush.c: waiting for what was given to be stored, and making it so: flush, drain, tickets,
+ * flush.c: waiting for what was given to be stored, and making it so: flush, drain,
  * close.
  */
 #include "writer/writer.h"

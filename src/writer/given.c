@@ -1,6 +1,6 @@
 /*
- * given.c: which part of a cell was given: a box as long as what comes continues it, as rows
- * do; else one bit for each element.
+ * given.c: which part of a cell was given: a box as long as what comes continues it, as
+ * rows do; else one bit for each element.
  */
 #include "writer/writer.h"
 
@@ -16,8 +16,7 @@ static bool contains(const int64_t *outer, const zlgi_box *box)
 {
     const int64_t *start = outer, *count = outer + box->rank;
     for (int i = 0; i < box->rank; i++)
-        if (box->start[i] < start[i] ||
-            box->start[i] + box->count[i] > start[i] + count[i])
+        if (box->start[i] < start[i] || box->start[i] + box->count[i] > start[i] + count[i])
             return false;
     return true;
 }
@@ -68,7 +67,8 @@ static void each_row(const zlgi_box *box, const int64_t *shape, row_fn each, voi
     do {
         row next = {.n = 1};
         for (i = 0; i <= last; i++)
-            next.first = next.first * (uint64_t)shape[i] + (uint64_t)(box->start[i] + at[i]);
+            next.first =
+                next.first * (uint64_t)shape[i] + (uint64_t)(box->start[i] + at[i]);
         if (last >= 0)
             next.n = (uint64_t)box->count[last];
         each(user, next);

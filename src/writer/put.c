@@ -22,7 +22,7 @@ typedef struct putting {
     zlg_encoded *chunks; /* n of them, and where each begins */
     int64_t *starts[ZLG_MAX_RANK];
     size_t n;
-    uint64_t aside; /* bytes of the room, not used yet */
+    uint64_t aside;         /* bytes of the room, not used yet */
     bool is_full, is_alone; /* alone: nothing that is stored stays */
     zlg_stats stats;
     zlg_error *err;
@@ -89,7 +89,8 @@ static zlg_status load(putting *p)
 {
     for (uint64_t i = 0; i < p->held->n_cells; i++) {
         zlgi_cell *cell = &p->held->cells[i];
-        if ((cell->is_spilled || cell->is_staged) && (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
+        if ((cell->is_spilled || cell->is_staged) &&
+            (cell->state == ZLGI_CELL_ENCODED || is_partial(cell)))
             ZLGI_TRY(zlgi_side_load(p->writer, cell, &p->aside, p->err));
         if (is_partial(cell)) {
             zlgi_room_use(p->writer, &p->aside, cell->n_bytes - cell->n_charged);
@@ -114,7 +115,8 @@ static zlg_status make_list(putting *p)
     return ZLG_OK;
 }
 
-static void add_chunk(putting *p, const zlgi_cell_box *box, const void *data, size_t n_bytes)
+static void add_chunk(putting *p, const zlgi_cell_box *box, const void *data,
+                      size_t n_bytes)
 {
     static const uint8_t nothing[1] = {0}; /* a chunk of no bytes is one nevertheless */
     for (int i = 0; i < p->held->fed->array->meta.rank; i++)
@@ -146,7 +148,8 @@ static zlg_status encode_partial(putting *p, zlgi_cell *cell, const zlgi_cell_bo
     zlgi_encoded encoded;
     zlgi_given_fill_rest(&cell->given, fed->array->meta.rank, box->shape, cell->data,
                          fed->array->source.fill.data, fed->item);
-    ZLGI_TRY(zlgi_cell_encode(p->writer, fed, box, &elements, p->scratch, &encoded, p->err));
+    ZLGI_TRY(
+        zlgi_cell_encode(p->writer, fed, box, &elements, p->scratch, &encoded, p->err));
     add_chunk(p, box, encoded.data, encoded.n_bytes);
     if (encoded.data && !encoded.is_same)
         charge(p, cell, encoded.n_bytes);
@@ -202,17 +205,17 @@ static zlg_status put_chunks(putting *p)
                                   .rank = fed->array->meta.rank,
                                   .coordinates = (const int64_t *const *)p->starts,
                                   .n_points = (int64_t)p->n};
-    const zlgi_request request = {
-        .source = &fed->array->source,
-        .selection = &points,
-        .memory = (uint8_t *)p->chunks, /* not used */
-        .strides = still,
-        .encoded = p->chunks,
-        .promise = call.promise,
-        .keep_empty = call.keep_empty > 0,
-        .replace = p->is_alone,
-        .create = existing == ZLG_EXISTING_REFUSE && !p->held->is_mine,
-        .skip_equal = existing == ZLG_EXISTING_SKIP_EQUAL};
+    const zlgi_request request = {.source = &fed->array->source,
+                                  .selection = &points,
+                                  .memory = (uint8_t *)p->chunks, /* not used */
+                                  .strides = still,
+                                  .encoded = p->chunks,
+                                  .promise = call.promise,
+                                  .keep_empty = call.keep_empty > 0,
+                                  .replace = p->is_alone,
+                                  .create =
+                                      existing == ZLG_EXISTING_REFUSE && !p->held->is_mine,
+                                  .skip_equal = existing == ZLG_EXISTING_SKIP_EQUAL};
     if (p->n == 0)
         return ZLG_OK;
     return zlgi_engine_write(&p->writer->ctx->engine, &request, 1, &call, p->err);
@@ -305,8 +308,8 @@ static zlg_status put_staged(putting *p)
     bool creates = writer->options.existing == ZLG_EXISTING_REFUSE && !p->held->is_mine;
     uint64_t n_bytes;
     pthread_mutex_unlock(&writer->lock);
-    zlg_status status = zlgi_stage_put(p->held, p->scratch,
-                                       creates ? ZLGI_CREATE : ZLGI_REPLACE, &n_bytes, NULL);
+    zlg_status status = zlgi_stage_put(
+        p->held, p->scratch, creates ? ZLGI_CREATE : ZLGI_REPLACE, &n_bytes, NULL);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK)
         return status;

@@ -49,7 +49,8 @@ static bool has_spillable(const zlgi_held *held)
 /* a is further from being full than b. */
 static bool is_emptier(const zlgi_held *a, const zlgi_held *b)
 {
-    return (double)a->n_done * (double)b->n_inside < (double)b->n_done * (double)a->n_inside;
+    return (double)a->n_done * (double)b->n_inside <
+           (double)b->n_done * (double)a->n_inside;
 }
 
 static zlgi_held *choose(const zlg_writer *writer, const zlgi_held *except)

@@ -123,10 +123,8 @@ static zlg_status commit(const zlgi_held *held, const zlgi_bytes *parts, zlgi_ch
     char key[ZLGI_PATH_MAX];
     const zlgi_source *source = &held->fed->array->source;
     zlg_store *store = held->fed->array->store;
-    zlgi_txn txn = {.change = change,
-                    .promise = ZLG_VISIBLE,
-                    .file = held->file,
-                    .is_staged = true};
+    zlgi_txn txn = {
+        .change = change, .promise = ZLG_VISIBLE, .file = held->file, .is_staged = true};
     ZLGI_TRY(zlgi_plan_key(source, held->coordinates, key, err));
     ZLGI_TRY(store->class->begin(store, key, &txn, err));
     zlg_status status = store->class->commit(store, key, &txn, parts, 2, err);

@@ -227,8 +227,7 @@ static zlg_status copy(submitting *s, zlgi_cell *cell, const zlgi_cell_box *box,
 static zlg_status lend(submitting *s, zlgi_cell *cell, const piece *p)
 {
     size_t n_axes = (size_t)p->from->rank * sizeof(int64_t);
-    zlgi_loan *loan =
-        zlgi_new(&s->writer->ctx->alloc, zlgi_loan_bytes(p->from->rank));
+    zlgi_loan *loan = zlgi_new(&s->writer->ctx->alloc, zlgi_loan_bytes(p->from->rank));
     if (!loan)
         return zlgi_no_memory(s->err, zlgi_loan_bytes(p->from->rank));
     loan->ticket = s->ticket;
@@ -261,8 +260,8 @@ static zlg_status place(submitting *s, const piece *p)
     ZLGI_TRY(find_cell(s, p, &cell, &box));
     zlgi_held *held = cell->held;
     ZLGI_TRY(zlgi_resume_reopen(writer, held, s->err));
-    zlg_status status = zlgi_cell_prepare(writer, cell, &box, &p->box,
-                                          is_direct(p, &box), s->err);
+    zlg_status status =
+        zlgi_cell_prepare(writer, cell, &box, &p->box, is_direct(p, &box), s->err);
     if (status == ZLG_OK && s->ticket)
         status = zlgi_held_note_ticket(writer, held, s->ticket, s->err);
     if (status == ZLG_OK) {
@@ -289,7 +288,8 @@ static zlg_status check_box(const zlgi_fed *fed, const zlg_submit *part, int64_t
             high = ZLGI_MIN(high, low + fed->claim_count[i]);
         }
         if (count < 0 || start < low || !zlgi_add_i64(start, count, &end) || end > high)
-            return zlgi_fail(err, ZLG_RANGE, "axis %d: %lld elements from %lld on are not "
+            return zlgi_fail(err, ZLG_RANGE,
+                             "axis %d: %lld elements from %lld on are not "
                              "within %lld to %lld",
                              i, (long long)count, (long long)start, (long long)low,
                              (long long)high);
@@ -376,13 +376,11 @@ static zlg_status check(zlg_writer *writer, const zlg_submit *parts, size_t n,
         if (parts[i].array < 0 || parts[i].array >= writer->n_fed)
             return zlgi_fail(err, ZLG_USAGE, "array %d was not added", parts[i].array);
         zlgi_fed *fed = writer->fed[parts[i].array];
-        zlg_status status =
-            check_part(fed, &parts[i], fed->growth.next, &regions[i], err);
+        zlg_status status = check_part(fed, &parts[i], fed->growth.next, &regions[i], err);
         if (status == ZLG_OK)
             status = check_coarser(writer, fed, &parts[i], err);
         if (status != ZLG_OK)
-            return fed->has_error ? status
-                                  : zlgi_array_within(fed->array, status, err);
+            return fed->has_error ? status : zlgi_array_within(fed->array, status, err);
     }
     return ZLG_OK;
 }
@@ -496,11 +494,10 @@ static zlg_status find_room(submitting *s, const zlg_submit *parts, const region
         if (zlgi_room_has(s->writer, s->n_needed) || may_pass(s->writer))
             break;
         if (!waits || s->n_needed > room->budget - room->base)
-            return zlgi_fail(s->err, ZLG_LIMIT,
-                             "%llu bytes, when %llu of the budget of %llu are in use",
-                             (unsigned long long)s->n_needed,
-                             (unsigned long long)room->live,
-                             (unsigned long long)room->budget);
+            return zlgi_fail(
+                s->err, ZLG_LIMIT, "%llu bytes, when %llu of the budget of %llu are in use",
+                (unsigned long long)s->n_needed, (unsigned long long)room->live,
+                (unsigned long long)room->budget);
         ZLGI_TRY(wait_for_room(s, s->n_needed));
     }
     s->is_forced = true;
@@ -517,8 +514,8 @@ static zlg_status make_lenders(zlg_writer *writer, const zlg_submit *parts, size
         zlgi_lender *lender = zlgi_new(&writer->ctx->alloc, sizeof *lender);
         if (!lender)
             return zlgi_no_memory(err, sizeof *lender);
-        *lender = (zlgi_lender){
-            .n_loans = 1, .release = parts[i].release, .user = parts[i].user};
+        *lender =
+            (zlgi_lender){.n_loans = 1, .release = parts[i].release, .user = parts[i].user};
         regions[i].lender = lender;
     }
     return ZLG_OK;

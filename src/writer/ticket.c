@@ -55,8 +55,8 @@ zlg_status zlgi_held_note_ticket(zlg_writer *writer, zlgi_held *held, zlgi_ticke
         return ZLG_OK;
     if (n == room) {
         size_t more = room > 0 ? 2 * room : FEW;
-        void *block = zlgi_resize(&writer->ctx->alloc, held->tickets,
-                                  room * sizeof ticket, more * sizeof ticket);
+        void *block = zlgi_resize(&writer->ctx->alloc, held->tickets, room * sizeof ticket,
+                                  more * sizeof ticket);
         if (!block)
             return zlgi_no_memory(err, more * sizeof ticket);
         held->tickets = block;

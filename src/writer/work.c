@@ -1,6 +1,6 @@
 /*
- * work.c: the threads of a writer, and what they do next: store what is ready, encode what is
- * full, and make room when somebody waits for it and nothing else will.
+ * work.c: the threads of a writer, and what they do next: store what is ready, encode what
+ * is full, and make room when somebody waits for it and nothing else will.
  */
 #include "writer/writer.h"
 

@@ -21,7 +21,8 @@ zlg_status zlgi_writer_enter(zlg_writer *writer, zlg_error *err)
         zlgi_fork_leave(&writer->mark);
     }
     if (writer->is_forked)
-        return zlgi_fail(err, ZLG_USAGE, "the writer was opened before a fork, in the parent");
+        return zlgi_fail(err, ZLG_USAGE,
+                         "the writer was opened before a fork, in the parent");
     pthread_mutex_lock(&writer->lock);
     return ZLG_OK;
 }
@@ -71,7 +72,8 @@ zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_err
     return ask(writer, patience, err);
 }
 
-zlg_status zlgi_writer_wait_idle(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+zlg_status zlgi_writer_wait_idle(zlg_writer *writer, zlgi_patience *patience,
+                                 zlg_error *err)
 {
     wait_some(writer, &writer->idle);
     return ask(writer, patience, err);
@@ -110,8 +112,8 @@ zlg_status zlg_writer_open(zlg_ctx *ctx, const zlg_writer_options *given, zlg_wr
 {
     zlg_writer_options options;
     *out = NULL;
-    ZLGI_TRY(zlgi_options_read(given, "ZLG_WRITER_OPTIONS_INIT", &options, sizeof options,
-                               err));
+    ZLGI_TRY(
+        zlgi_options_read(given, "ZLG_WRITER_OPTIONS_INIT", &options, sizeof options, err));
     ZLGI_TRY(check_options(&options, err));
     zlg_writer *writer = zlgi_new(&ctx->alloc, sizeof *writer);
     if (!writer || !init_locks(writer)) {
@@ -254,8 +256,8 @@ static zlg_status make_swap(zlgi_fed *fed, zlg_error *err)
     zlgi_swap *swap = zlgi_arena_get(&fed->arena, sizeof *swap);
     if (!swap)
         return zlgi_no_memory(err, sizeof *swap);
-    ZLGI_TRY(zlgi_swap_make(&fed->arena, fed->array->meta.dtype, false, is_little, swap,
-                            err));
+    ZLGI_TRY(
+        zlgi_swap_make(&fed->arena, fed->array->meta.dtype, false, is_little, swap, err));
     fed->swap = swap->width ? swap : NULL;
     return ZLG_OK;
 }
@@ -322,8 +324,8 @@ static void free_fed(zlg_writer *writer, zlgi_fed *fed)
     zlgi_free(alloc, fed, sizeof *fed);
 }
 
-static zlg_status add(zlg_writer *writer, zlg_array *array, const zlg_claim *claim, int *out,
-                      zlg_error *err)
+static zlg_status add(zlg_writer *writer, zlg_array *array, const zlg_claim *claim,
+                      int *out, zlg_error *err)
 {
     const zlgi_alloc *alloc = &writer->ctx->alloc;
     size_t n = (size_t)writer->n_fed, one = sizeof(zlgi_fed *);

@@ -128,7 +128,8 @@ struct zlgi_cell {
     uint8_t *data;   /* elements in C order, native byte order; or encoded */
     size_t n_bytes;
     size_t n_charged; /* of them: what comes row by row is charged as it comes */
-    size_t n_reserved; /* charged without a block: borrowed elements are encoded from there */
+    size_t
+        n_reserved; /* charged without a block: borrowed elements are encoded from there */
     uint64_t side_at;
     zlgi_given given;
     zlgi_loan *first_loan, *last_loan;
@@ -195,9 +196,9 @@ struct zlgi_held {
     zlgi_fed *fed;
     zlgi_held *same_hash, *next_ready;
     zlgi_held_state state;
-    bool is_mine;    /* stored by us */
-    bool is_counted; /* among the stored objects of its slab */
-    bool is_wanted; /* by a flush: also when a part is missing */
+    bool is_mine;               /* stored by us */
+    bool is_counted;            /* among the stored objects of its slab */
+    bool is_wanted;             /* by a flush: also when a part is missing */
     uint64_t n_cells, n_inside; /* those that lie inside the array */
     uint64_t n_done;            /* encoded or stored */
     uint64_t n_busy;            /* queued, or in somebody's hands */
@@ -311,14 +312,14 @@ struct zlgi_fed {
     zlgi_arena arena;
     const zlgi_swap *swap; /* to the other byte order; NULL: there is none */
     zlg_call call;         /* of what the engine is asked for; settled */
-    bool is_staged; /* zlgi_stage_suits */
+    bool is_staged;        /* zlgi_stage_suits */
     bool has_claim;
     int64_t claim_start[ZLG_MAX_RANK], claim_count[ZLG_MAX_RANK];
     zlgi_claim claim; /* of objects */
     zlgi_growth growth;
     zlgi_coarser *coarser; /* arrays that get its reduction */
     zlgi_known *known;     /* objects that are stored; NULL: there is no journal */
-    zlgi_held **table; /* by coordinates */
+    zlgi_held **table;     /* by coordinates */
     size_t n_table, n_held;
     size_t n_failed;
     bool has_error; /* until nothing is failed */
@@ -349,7 +350,7 @@ struct zlg_writer {
     int n_fed;
     zlgi_room room;
     zlgi_side side;
-    int n_files; /* of objects */
+    int n_files;           /* of objects */
     zlgi_scratch *scratch; /* of the submit at hand */
     bool is_submitting, is_copying;
     zlg_ticket last_ticket;
@@ -383,9 +384,10 @@ void zlgi_writer_changed(zlg_writer *writer);
 zlg_status zlgi_fed_error(const zlgi_fed *fed, zlg_error *err);
 void zlgi_fed_fail(zlgi_fed *fed, const zlg_error *error);
 
-/* submit.c: submits come one after the other; parts that are borrowed are released also when
- * it fails. */
-zlg_status zlgi_turn_of_submits(zlg_writer *writer, zlgi_patience *patience, zlg_error *err);
+/* submit.c: submits come one after the other; parts that are borrowed are released also
+ * when it fails. */
+zlg_status zlgi_turn_of_submits(zlg_writer *writer, zlgi_patience *patience,
+                                zlg_error *err);
 void zlgi_end_of_submit(zlg_writer *writer);
 zlg_status zlgi_submit(zlg_writer *writer, const zlg_submit *parts, size_t n,
                        zlgi_patience *patience, zlg_ticket *out, zlg_error *err);

@@ -26,14 +26,18 @@ typedef struct layout {
 static const layout layouts[] = {
     {"int32", NULL, "7", 3, false},
     {"int32", NULL, "7", 3, true},
-    {"float32", "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]", "0", 3, true},
-    {"float32", "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]", "\"NaN\"", 3, true},
-    {"int32", "[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
-              "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
-              "{\"name\":\"gzip\",\"configuration\":{\"level\":1}},{\"name\":\"crc32c\"}]",
+    {"float32", "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]", "0", 3,
+     true},
+    {"float32", "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]", "\"NaN\"",
+     3, true},
+    {"int32",
+     "[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
+     "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
+     "{\"name\":\"gzip\",\"configuration\":{\"level\":1}},{\"name\":\"crc32c\"}]",
      "-1", 3, true},
-    {"int32", "[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
-              "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]",
+    {"int32",
+     "[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
+     "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]",
      "-1", 3, false},
     {">i4", NULL, "3", 2, false},
 };
@@ -179,7 +183,8 @@ static void check_random_boxes(void **unused)
         state = UINT64_C(88172645463325252) + (uint64_t)i * 7919 +
                 (seed ? strtoull(seed, NULL, 10) * 104729 : 0);
         draw(2);
-        run_round(&f, i % (int)(sizeof layouts / sizeof *layouts), i % N_STORES, i % 3 == 0);
+        run_round(&f, i % (int)(sizeof layouts / sizeof *layouts), i % N_STORES,
+                  i % 3 == 0);
     }
     close_fixture(&f);
 }
