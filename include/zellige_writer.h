@@ -32,7 +32,8 @@
  * what is for objects that earlier writers have stored is dropped, and its tickets are
  * STORED at once; zlg_writer_is_stored tells beforehand. A close that succeeds removes the
  * journal, unless other writers with the same one are at work, or have died and were not
- * resumed: what it has stored stays known until the last of them closes.
+ * resumed: what it has stored stays known until the last of them closes. So let all
+ * processes open their writers before one closes: who comes later finds no journal.
  * - The folder is made when it is missing, what it lies in must be there. Put it beside
  *   the root of a store, not into it: there it would be taken for a node.
  * - A journal is for arrays of one store, which it knows by their paths. What was stored
@@ -101,7 +102,7 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_open(zlg_ctx *ctx,
  *
  * claim: a box of the array that this writer alone will write: what lies outside it is
  * refused, and a claim that shares an object with one of another writer of the same context
- * is ZLG_EXISTS, until zlg_writer_free. NULL: none. Writers without claims that write parts
+ * is ZLG_EXISTS, until that one is closed. NULL: none. Writers without claims that write parts
  * of one object all land (see zellige.h, "Writing"), unless they replace.
  */
 typedef struct zlg_claim {

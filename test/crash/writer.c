@@ -2,12 +2,14 @@
  * Writers with a journal that are killed at a random moment, again and again, and resumed in
  * another number of processes, until one generation of them lives. What a writer said was
  * stored is there after each kill, nothing is torn, no later process stores it again, and
- * at the end all is there and the journal is gone. 24 kills; as many as ZELLIGE_ROUNDS says
+ * at the end all is there and the journal is gone. 60 kills; as many as ZELLIGE_ROUNDS says
  * in the long run.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "../fault/fault.h"
@@ -43,6 +45,7 @@ typedef struct stage {
     /* The generation that said that the shard was stored; 0: none. */
     uint32_t stored[N_ARRAYS][N_SHARDS];
     int n_kills;
+    atomic_int *n_open; /* processes of this generation that have a writer; shared */
 } stage;
 
 static void shard_box(int shard, int64_t start[3])
@@ -172,7 +175,10 @@ static void run_process(stage *s, int i_process, int n_processes, int pipe, uint
 {
     process p = {.s = s, .pipe = pipe, .seed = seed};
     open_process(&p);
+    atomic_fetch_add(s->n_open, 1);
     run_shards(&p, i_process, n_processes);
+    while (atomic_load(s->n_open) < n_processes) /* who comes later finds no journal */
+        usleep(100);
     must(&p, zlg_writer_close(p.writer, NULL, &p.err));
     _exit(0);
 }
@@ -222,6 +228,7 @@ static bool run_generation(stage *s, uint64_t *seed, bool may_live)
     pid_t children[MOST_PROCESSES];
     int codes = 0;
     s->generation++;
+    atomic_store(s->n_open, 0);
     for (int i = 0; i < n; i++) {
         assert_int_equal(pipe(ends[i]), 0);
         children[i] = fork();
@@ -263,6 +270,9 @@ static void make_stage(stage *s)
     spec.chunk_shape = chunk;
     spec.data_type = "uint32";
     memset(s, 0, sizeof *s);
+    s->n_open = mmap(NULL, sizeof *s->n_open, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(s->n_open, MAP_FAILED);
     test_folder_make(&s->folder);
     snprintf(s->root, sizeof s->root, "%s/out.zarr", s->folder.path);
     snprintf(s->journal, sizeof s->journal, "%s/out.zarr.journal", s->folder.path);
@@ -275,6 +285,7 @@ static void make_stage(stage *s)
 
 static void remove_stage(stage *s)
 {
+    munmap((void *)s->n_open, sizeof *s->n_open);
     for (int i = 0; i < N_ARRAYS; i++)
         zlg_array_close(s->arrays[i]);
     zlg_store_close(s->store);
@@ -287,7 +298,7 @@ static void test_resume(void **state)
     (void)state;
     static stage s;
     const char *rounds = getenv("ZELLIGE_ROUNDS");
-    int n_kills = rounds ? (int)strtol(rounds, NULL, 10) : 24;
+    int n_kills = rounds ? (int)strtol(rounds, NULL, 10) : 60;
     for (uint64_t seed = 1; n_kills > 0; seed += 2) {
         uint64_t random = seed * 104729;
         int n_here = ZLGI_MIN(n_kills, 1 + (int)(test_random(&random) % 6));
