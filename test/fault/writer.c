@@ -10,7 +10,8 @@
 
 #include "zellige_writer.h"
 
-enum { SIDE = 12, ROWS = 12, N_ARRAYS = 4, AT_ONCE = 4 };
+/* Chunks of wide arrays go straight into the files of their shards. */
+enum { NARROW = 12, WIDE = 128 * 1024, ROWS = 12, N_ARRAYS = 4, AT_ONCE = 4 };
 
 typedef struct scene {
     fault_heap heap;
@@ -20,11 +21,11 @@ typedef struct scene {
     zlg_array *arrays[N_ARRAYS]; /* fixed, its coarser one; growing, its coarser one */
     zlg_writer *writer;
     int numbers[N_ARRAYS];
+    int64_t side;
     int n_released;
 } scene;
 
 static const int64_t lengths[N_ARRAYS] = {ROWS, ROWS / 2, 0, 0};
-static const int64_t sides[N_ARRAYS] = {SIDE, SIDE / 2, SIDE, SIDE / 2};
 static const char *const paths[N_ARRAYS] = {"fixed", "half", "rows", "fewer"};
 
 static const char *const raw =
@@ -33,6 +34,11 @@ static const char *const raw =
 static uint16_t value_of(int64_t row)
 {
     return (uint16_t)(100 + row);
+}
+
+static int64_t side_of(const scene *s, int i)
+{
+    return i % 2 ? s->side / 2 : s->side;
 }
 
 static void make_arrays(scene *s, bool files)
@@ -50,9 +56,9 @@ static void make_arrays(scene *s, bool files)
     for (int i = 0; i < N_ARRAYS; i++) {
         zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
         spec.rank = 2;
-        spec.shape = (int64_t[2]){lengths[i], sides[i]};
-        spec.object_shape = (int64_t[2]){4, 6};
-        spec.chunk_shape = i % 2 ? NULL : (int64_t[2]){2, 3};
+        spec.shape = (int64_t[2]){lengths[i], side_of(s, i)};
+        spec.object_shape = (int64_t[2]){4, side_of(s, i)};
+        spec.chunk_shape = i % 2 ? NULL : (int64_t[2]){2, s->side / 2};
         spec.data_type = "uint16";
         spec.codecs = i == 2 ? raw : NULL;
         MUST(zlg_array_create(s->store, paths[i], &spec, &s->arrays[i], err_));
@@ -97,20 +103,20 @@ static zlg_status add_coarser(scene *s, int i, zlg_error *err)
                                   factors, ZLG_REDUCE_MAX, err);
 }
 
-static uint16_t data[ROWS * SIDE]; /* what is given */
+static uint16_t data[ROWS * WIDE]; /* what is given */
 
-static const uint16_t *rows(int i)
+static const uint16_t *rows(const scene *s, int i)
 {
-    return data + i * AT_ONCE * SIDE;
+    return data + i * AT_ONCE * s->side;
 }
 
 static zlg_status submit(scene *s, int i, zlg_error *err)
 {
-    const int64_t start[2] = {i * AT_ONCE, 0}, count[2] = {AT_ONCE, SIDE};
+    const int64_t start[2] = {i * AT_ONCE, 0}, count[2] = {AT_ONCE, s->side};
     const zlg_submit part = {.array = s->numbers[0],
                              .start = start,
                              .count = count,
-                             .source = {.data = rows(i)},
+                             .source = {.data = rows(s, i)},
                              .borrow = i == 1,
                              .release = count_release,
                              .user = s};
@@ -121,7 +127,7 @@ static zlg_status submit(scene *s, int i, zlg_error *err)
 static zlg_status append(scene *s, int i, zlg_error *err)
 {
     int64_t first;
-    const zlg_source source = {.data = rows(i)};
+    const zlg_source source = {.data = rows(s, i)};
     ZLGI_TRY(zlg_writer_append(s->writer, s->numbers[2], 0, AT_ONCE, &source, NULL, &first,
                                NULL, err));
     assert_int_equal(first, i * AT_ONCE);
@@ -179,22 +185,24 @@ static void act_again(scene *s, const act *a, zlg_status status, const zlg_error
 
 static void check_array(scene *s, int i)
 {
-    static uint16_t got[ROWS * SIDE];
+    static uint16_t got[ROWS * WIDE];
+    int64_t side = side_of(s, i);
     zlg_array *array;
     MUST(zlg_array_refresh(s->arrays[i], &array, err_));
     assert_int_equal(zlg_array_shape(array)[0], i % 2 ? ROWS / 2 : ROWS);
     MUST(zlg_array_read(array, NULL, &(zlg_target){.data = got}, NULL, err_));
-    for (int64_t k = 0; k < (i % 2 ? ROWS / 2 : ROWS) * sides[i]; k++) {
-        int64_t row = k / sides[i];
-        assert_int_equal(got[k], value_of(i % 2 ? 2 * row + 1 : row));
+    for (int64_t k = 0; k < (i % 2 ? ROWS / 2 : ROWS) * side; k++) {
+        int64_t row = k / side;
+        if (got[k] != value_of(i % 2 ? 2 * row + 1 : row))
+            fail_msg("%s: row %lld has %u", paths[i], (long long)row, got[k]);
     }
     zlg_array_close(array);
 }
 
 /* False when there are less calls of the heap than n. */
-static bool run(size_t n, bool once, bool files)
+static bool run(size_t n, bool once, bool files, int64_t side)
 {
-    scene s = {.writer = NULL};
+    scene s = {.side = side};
     make_arrays(&s, files);
     s.heap.once = once;
     give_memory(&s, n);
@@ -214,10 +222,12 @@ static bool run(size_t n, bool once, bool files)
     return is_refused;
 }
 
-static void run_all(bool once, bool files)
+static void run_all(bool once, bool files, int64_t side)
 {
     size_t n = 1;
-    while (run(n, once, files))
+    for (int64_t i = 0; i < ROWS * side; i++)
+        data[i] = value_of(i / side);
+    while (run(n, once, files, side))
         n++;
     assert_true(n > 50);
 }
@@ -225,30 +235,35 @@ static void run_all(bool once, bool files)
 static void test_memory_is_refused_once(void **state)
 {
     (void)state;
-    run_all(true, false);
+    run_all(true, false, NARROW);
 }
 
 static void test_memory_is_refused_from_then_on(void **state)
 {
     (void)state;
-    run_all(false, false);
+    run_all(false, false, NARROW);
 }
 
 static void test_files(void **state)
 {
     (void)state;
-    run_all(true, true);
-    run_all(false, true);
+    run_all(true, true, NARROW);
+    run_all(false, true, NARROW);
+}
+
+static void test_large_chunks_in_files(void **state)
+{
+    (void)state;
+    run_all(true, true, WIDE);
 }
 
 int main(void)
 {
-    for (int i = 0; i < ROWS * SIDE; i++)
-        data[i] = value_of(i / SIDE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_refused_once),
         cmocka_unit_test(test_memory_is_refused_from_then_on),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_large_chunks_in_files),
     };
     return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
 }
