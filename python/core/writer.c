@@ -63,7 +63,8 @@ static void drop_returned(core_writer *self)
 /* ---------------------------------------------------------------------- its life */
 
 /* open_writer(store, memory_budget, n_threads, promise, existing, keep_empty,
- * side_directory or None), for arrays of stores with the context of this one */
+ * side_directory or None, journal or None), for arrays of stores with the context of this
+ * one */
 PyObject *core_open_writer(PyObject *module, PyObject *args)
 {
     core_state *state = core_state_of(module);
@@ -71,9 +72,10 @@ PyObject *core_open_writer(PyObject *module, PyObject *args)
     long long budget;
     int existing;
     zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "O!LiO&iO&z", state->store_type, &store, &budget,
+    if (!PyArg_ParseTuple(args, "O!LiO&iO&z|z", state->store_type, &store, &budget,
                           &options.n_threads, core_to_promise, &options.promise, &existing,
-                          core_to_keep_empty, &options.keep_empty, &options.side_directory))
+                          core_to_keep_empty, &options.keep_empty, &options.side_directory,
+                          &options.journal))
         return NULL;
     options.memory_budget = budget;
     options.existing = (zlg_existing)existing;
@@ -478,6 +480,8 @@ static PyObject *writer_counts(PyObject *object, PyObject *unused)
         {"unspilled", &c.n_unspilled},
         {"shapes", &c.n_shapes},
         {"nanoseconds_waited", &c.ns_waited},
+        {"resumed", &c.n_resumed},
+        {"bytes_resumed", &c.n_bytes_resumed},
     };
     zlg_error err;
     zlg_status status;
@@ -492,6 +496,26 @@ static PyObject *writer_counts(PyObject *object, PyObject *unused)
         Py_XDECREF(value);
     }
     return dict;
+}
+
+/* is_stored(number, start, count) -> bool */
+static PyObject *writer_is_stored(PyObject *object, PyObject *args)
+{
+    core_writer *self = (core_writer *)object;
+    PyObject *start, *count;
+    int number, is_stored;
+    int64_t from[ZLG_MAX_RANK], n[ZLG_MAX_RANK];
+    if (!PyArg_ParseTuple(args, "iOO", &number, &start, &count))
+        return NULL;
+    const struct core_added *added = find_added(self, number);
+    if (added == NULL || !take_lengths(start, added->rank, from) ||
+        !take_lengths(count, added->rank, n))
+        return NULL;
+    zlg_error err;
+    zlg_status status;
+    CORE_UNLOCKED(
+        status = zlg_writer_is_stored(self->handle, number, from, n, &is_stored, &err));
+    return status == ZLG_OK ? PyBool_FromLong(is_stored) : core_raise(&err);
 }
 
 static PyObject *writer_estimate(PyObject *object, PyObject *unused)
@@ -523,6 +547,7 @@ static PyMethodDef methods[] = {
     {"leave", writer_leave, METH_NOARGS, NULL},
     {"counts", writer_counts, METH_NOARGS, NULL},
     {"estimate", writer_estimate, METH_NOARGS, NULL},
+    {"is_stored", writer_is_stored, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -165,6 +165,7 @@ def open_writer(
     existing: int,
     keep_empty: bool | None,
     side_directory: str | None,
+    journal: str | None = None,
     /,
 ) -> Writer: ...
 def watch(
@@ -351,3 +352,6 @@ class Writer:
     def leave(self) -> None: ...  # it is never freed: for a process that ends
     def counts(self) -> dict[str, int]: ...
     def estimate(self) -> tuple[int, int]: ...
+    def is_stored(
+        self, number: int, start: tuple[int, ...], count: tuple[int, ...], /
+    ) -> bool: ...

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..api import open_group
-from ..errors import UsageError, ZarrUserWarning
+from ..errors import UnsupportedError, UsageError, ZarrUserWarning
 from ..store import Promise
 from ..waiting import in_thread
 from ..watching import Progress
@@ -40,6 +40,7 @@ __all__ = ["AsyncZarrBackend"]
 
 CoordSystem = Mapping[str, Any]
 Names = str | Iterable[str]
+_ZERO = np.zeros((), bool)
 
 
 class AsyncZarrBackend:
@@ -74,6 +75,8 @@ class AsyncZarrBackend:
     - `time_encoding`: "cf" stores times as numbers with `units`, as netCDF does.
     - `progress`: called with bytes stored and bytes given, or a bar of tqdm.
     - `level`: what stored means; see :data:`zellige.Promise`.
+    - `resume`: notes in a journal beside the directory what is stored, so that the same
+      program, run again after it was killed, stores only the rest; see :func:`is_stored`.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class AsyncZarrBackend:
         time_encoding: TimeEncoding = "numpy",
         progress: Progress | None = None,
         level: Promise | None = None,
+        resume: bool = False,
     ) -> None:
         for name, value in (
             ("pool_size", pool_size),
@@ -122,6 +126,8 @@ class AsyncZarrBackend:
         self.async_timeout = async_timeout
         self._lock = RLock()
         self._place = place_of(file_name, fs_factory, store, store_kwargs)
+        if resume and not self._place.is_local:
+            raise UnsupportedError("resume needs a directory: its journal lies beside that")
         self._group_path = str(zarr_kwargs.get("path") or "")
         self._zarr_store: Any = None
         group = open_group(self._place.store, **_group_ways(zarr_kwargs), promise=level)
@@ -132,6 +138,7 @@ class AsyncZarrBackend:
             memory_budget=memory_budget,
             promise=level,
             progress=progress,
+            resume=resume,
         )
         watch(self)
 
@@ -277,6 +284,20 @@ class AsyncZarrBackend:
         if wait:
             self._output.settle(ticket, self.async_timeout, cancel)
         self._output.tell()
+
+    def is_stored(self, coords: CoordSystem, array_name: Names) -> bool:
+        """True where a run before this one, which was killed, has stored all that a write
+        would store: it need not be computed. Always False without `resume`."""
+        self._output.check_process()
+        region = self._schema.region(coords)
+        parts: list[Part] = []
+        for name in _names(array_name):
+            known = self._schema.known(name)
+            if known is None:
+                return False
+            check_place(known, region)
+            parts += parts_of(known, region, np.broadcast_to(_ZERO, region.shape))
+        return self._output.is_stored(parts)
 
     # ------------------------------------------------------------------ the end
 

@@ -42,6 +42,7 @@ class Output:
         memory_budget: int | None,
         promise: Promise | None,
         progress: Progress | None,
+        resume: bool,
     ) -> None:
         # Threads for files do nothing but work; others wait for their store. What the
         # budget cannot hold goes beside the files of a directory.
@@ -55,6 +56,7 @@ class Output:
             _MERGE,
             False,
             None if is_local else tempfile.gettempdir(),
+            f"{store.root}.journal" if resume else None,
         )
         self._report: Report | None = None if progress is None else reporter(progress)
         self._writer: _core.Writer | None = None
@@ -147,6 +149,14 @@ class Output:
         if first is not None:
             raise first
         return ticket
+
+    def is_stored(self, parts: list[Part]) -> bool:
+        """True where all of these parts are stored already."""
+        writer = self._opened(None)
+        return all(
+            writer.is_stored(self._number(writer, known), start, lengths)
+            for known, start, lengths, _ in parts
+        )
 
     def _remember(self, parts: list[Part], error: ZelligeError) -> None:
         for part in parts:

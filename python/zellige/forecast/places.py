@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError, UsageError, ZarrUserWarning
-from ..store import Store
+from ..store import LocalStore, Store
 
 __all__ = ["Place", "place_of"]
 
@@ -18,6 +18,11 @@ class Place(NamedTuple):
 
     store: Any
     zarr_store: Any = None
+
+    @property
+    def is_local(self) -> bool:
+        """True for a directory."""
+        return isinstance(self.store, (str, LocalStore))
 
     def for_zarr(self) -> Any:
         """The store for zarr-python."""
