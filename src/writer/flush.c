@@ -48,15 +48,6 @@ static void try_again(zlg_writer *writer, zlgi_held *held)
     zlgi_held_settle(writer, held);
 }
 
-static void want(zlg_writer *writer, zlgi_held *held)
-{
-    if (held->n_dirty == 0 || held->is_wanted || held->state == ZLGI_HELD_FAILED)
-        return;
-    held->is_wanted = true;
-    writer->n_wanted++;
-    zlgi_held_settle(writer, held);
-}
-
 static void retry_failed(zlg_writer *writer)
 {
     each_held(writer, try_again);
@@ -94,10 +85,10 @@ static zlg_status flush_rows(zlg_writer *writer, zlgi_patience *patience, int64_
                              zlg_error *err)
 {
     for (int i = 0; i < writer->n_fed; i++)
-        rows[i] = writer->fed[i]->growth.next;
+        rows[i] = writer->fed[i]->growth.taken;
     zlg_status status = zlgi_work_start(writer, err);
     retry_failed(writer);
-    each_held(writer, want);
+    each_held(writer, zlgi_held_want);
     while (status == ZLG_OK && writer->n_wanted > 0)
         status = zlgi_writer_wait_idle(writer, patience, err);
     if (status == ZLG_OK)

@@ -32,7 +32,8 @@ zlg_status zlgi_grow_start(zlgi_fed *fed, int axis, zlg_error *err)
         return zlgi_fail(err, ZLG_UNSUPPORTED, "a rectilinear axis does not grow");
     int64_t length = plain->source.grid.axis[axis].length;
     growth->axis = axis;
-    growth->first = growth->published = growth->next = growth->flushed = length;
+    growth->first = growth->published = growth->flushed = length;
+    growth->next = growth->taken = length;
     growth->slab = length / plain->object_shape[axis];
     growth->n_others = 1;
     for (int i = 0; i < plain->meta.rank; i++)
@@ -59,6 +60,35 @@ static uint64_t *stored_of(zlgi_growth *growth, int64_t slab)
         stored->n = n_bytes;
     }
     return (uint64_t *)(void *)stored->data + i;
+}
+
+bool zlgi_grow_is_given(const zlgi_held *held)
+{
+    const zlgi_growth *growth = &held->fed->growth;
+    if (growth->axis < 0)
+        return false;
+    int64_t edge = held->fed->plain->object_shape[growth->axis];
+    return growth->taken >= (held->coordinates[growth->axis] + 1) * edge;
+}
+
+/* Objects of the first slab that nothing more will be given to, and that may not become
+ * full. */
+static void ask_first(zlg_writer *writer, zlgi_fed *fed)
+{
+    zlgi_growth *growth = &fed->growth;
+    int64_t slab = growth->slab;
+    if (growth->asked > slab ||
+        growth->taken < (slab + 1) * fed->plain->object_shape[growth->axis])
+        return;
+    growth->asked = slab + 1;
+    for (size_t i = 0; i < fed->n_table; i++)
+        for (zlgi_held *held = fed->table[i]; held; held = held->same_hash) {
+            if (held->coordinates[growth->axis] != slab)
+                continue;
+            if (held->n_dirty == 0)
+                zlgi_grow_note(held);
+            zlgi_held_want(writer, held);
+        }
 }
 
 void zlgi_grow_note(zlgi_held *held)
@@ -180,6 +210,15 @@ static void go_back(zlg_writer *writer, zlgi_fed *fed, int64_t rows)
         go_back(writer, writer->fed[c->number], rows / c->factors[fed->growth.axis]);
 }
 
+/* An append has returned: its rows count, in coarser arrays too. */
+static void note_taken(zlg_writer *writer, zlgi_fed *fed)
+{
+    fed->growth.taken = fed->growth.next;
+    ask_first(writer, fed);
+    for (const zlgi_coarser *c = fed->coarser; c; c = c->next)
+        note_taken(writer, writer->fed[c->number]);
+}
+
 static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
                          const zlg_source *source, zlgi_patience *patience,
                          int64_t *out_first, zlg_ticket *out, zlg_error *err)
@@ -205,7 +244,9 @@ static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
     status = zlgi_submit(writer, &part, 1, patience, out, err);
     if (status != ZLG_OK)
         go_back(writer, fed, start[axis]);
-    else if (out_first)
+    else
+        note_taken(writer, fed);
+    if (status == ZLG_OK && out_first)
         *out_first = start[axis];
     return status;
 }

@@ -191,6 +191,15 @@ void zlgi_held_settle(zlg_writer *writer, zlgi_held *held)
     pthread_cond_signal(&writer->work);
 }
 
+void zlgi_held_want(zlg_writer *writer, zlgi_held *held)
+{
+    if (held->n_dirty == 0 || held->is_wanted || held->state == ZLGI_HELD_FAILED)
+        return;
+    held->is_wanted = true;
+    writer->n_wanted++;
+    zlgi_held_settle(writer, held);
+}
+
 void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error)
 {
     zlgi_fed_fail(held->fed, error);
@@ -221,7 +230,7 @@ static void cell_stored(zlg_writer *writer, zlgi_cell *cell)
 
 void zlgi_held_stored(zlg_writer *writer, zlgi_held *held)
 {
-    bool is_full = held->n_done == held->n_inside;
+    bool is_full = held->n_done == held->n_inside || zlgi_grow_is_given(held);
     zlg_existing existing = writer->options.existing;
     if (is_full)
         zlgi_grow_note(held);

@@ -221,6 +221,8 @@ zlg_status zlgi_held_get(zlg_writer *writer, zlgi_fed *fed, const int64_t *coord
                          zlgi_held **out, zlg_error *err);
 /* Into the queue, when it is time. After every change of n_busy, n_done or is_wanted. */
 void zlgi_held_settle(zlg_writer *writer, zlgi_held *held);
+/* Stored soon, also when a part is missing. */
+void zlgi_held_want(zlg_writer *writer, zlgi_held *held);
 void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error);
 /* Stored: cells, tickets and counts. May free it. */
 void zlgi_held_stored(zlg_writer *writer, zlgi_held *held);
@@ -290,13 +292,18 @@ typedef struct zlgi_growth {
     int64_t first;     /* length when it was added */
     int64_t published; /* in the document */
     int64_t next;      /* row */
+    int64_t taken;     /* rows of appends that have returned */
     int64_t flushed;   /* rows that a flush has stored */
     int64_t slab;      /* the first that is not stored whole */
+    int64_t asked;     /* slabs below it were asked to be stored */
     uint64_t n_others; /* objects in a slab */
     zlgi_buf stored;   /* uint64_t: how many of them are stored, from `slab` */
     bool is_publishing, has_failed;
 } zlgi_growth;
 zlg_status zlgi_grow_start(zlgi_fed *fed, int axis, zlg_error *err);
+/* Do all rows of an object lie below those that were appended? Not all of its cells need be
+ * full: those of rows that were there before, and those that a flush has stored. */
+bool zlgi_grow_is_given(const zlgi_held *held);
 /* An object was stored with nothing missing, for the first time. */
 void zlgi_grow_note(zlgi_held *held);
 /* Makes the rows known that are stored: the lock is given up. */

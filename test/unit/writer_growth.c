@@ -1,5 +1,8 @@
 /* Arrays that get longer as they are written. Label: engine. */
 #define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "writer_test.h"
 
 static zlg_status append(writing *w, int64_t step, int64_t n, zlg_error *err)
@@ -62,6 +65,97 @@ static void check_rows_continue_a_shard(void **unused)
     close_writing(&w);
 }
 
+/* Rows of such a shard are known without a flush, and those of the next ones too. */
+static void check_rows_of_a_continued_shard_are_known(void **unused)
+{
+    (void)unused;
+    writing w;
+    int32_t row[WIDTH];
+    open_growing(&w, 1);
+    for (int i = 0; i < WIDTH; i++)
+        row[i] = value_at(0, i);
+    MUST(zlg_array_write(w.array, NULL, &(zlg_source){.data = row}, NULL, err_));
+    MUST(append(&w, 1, 2, err_));
+    MUST(zlg_writer_drain(w.writer, NULL, err_));
+    check_steps(w.f.stores[1], "a", 1, 0, 1);
+    MUST(append(&w, 3, 3, err_));
+    MUST(zlg_writer_drain(w.writer, NULL, err_));
+    check_steps(w.f.stores[1], "a", SHARD, 0, SHARD);
+    MUST(append(&w, 6, 3, err_));
+    MUST(zlg_writer_drain(w.writer, NULL, err_));
+    check_steps(w.f.stores[1], "a", 2 * SHARD, 0, 2 * SHARD);
+    assert_int_equal(counts_of(&w).n_partial, 0);
+    MUST(zlg_writer_close(w.writer, NULL, err_));
+    check_steps(w.f.stores[1], "a", 9, 0, 9);
+    close_writing(&w);
+}
+
+enum { LONG_ROW = 8 * 16384, LONG_ROWS = 100 };
+
+typedef struct flushing {
+    zlg_writer *writer;
+    zlg_store *store;
+    atomic_bool is_over;
+    int n_missing;
+} flushing;
+
+static void *run_flushes(void *user)
+{
+    flushing *s = user;
+    int32_t *read = malloc(LONG_ROW * sizeof *read);
+    while (!atomic_load(&s->is_over)) {
+        zlg_array *array;
+        MUST(zlg_writer_flush(s->writer, NULL, err_));
+        MUST(zlg_array_open(s->store, "long", NULL, &array, err_));
+        int64_t n = zlg_array_shape(array)[0];
+        const zlg_axis axes[2] = {{.start = n - 1, .step = 1, .count = 1},
+                                  {.start = 0, .step = 1, .count = LONG_ROW}};
+        const zlg_selection last = {.kind = ZLG_BOX, .rank = 2, .axes = axes};
+        if (n > 0)
+            MUST(zlg_array_read(array, &last, &(zlg_target){.data = read}, NULL, err_));
+        for (int i = 0; n > 0 && i < LONG_ROW; i++)
+            s->n_missing += read[i] != n;
+        zlg_array_close(array);
+    }
+    free(read);
+    return NULL;
+}
+
+/* A flush in the middle of an append makes none of its rows known. */
+static void check_rows_are_known_whole(void **unused)
+{
+    (void)unused;
+    writing w;
+    zlg_array *array;
+    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    int number;
+    pthread_t thread;
+    int32_t *row = malloc(LONG_ROW * sizeof *row);
+    open_growing(&w, 0);
+    spec.rank = 2;
+    spec.shape = (int64_t[]){0, LONG_ROW};
+    spec.object_shape = (int64_t[]){4, LONG_ROW / 8};
+    spec.chunk_shape = (int64_t[]){2, LONG_ROW / 8}; /* pieces that are copied unlocked */
+    spec.data_type = "int32";
+    MUST(zlg_array_create(w.f.stores[1], "long", &spec, &array, err_));
+    MUST(zlg_writer_add(w.writer, array, NULL, &number, err_));
+    flushing s = {.writer = w.writer, .store = w.f.stores[1]};
+    assert_int_equal(pthread_create(&thread, NULL, run_flushes, &s), 0);
+    for (int k = 0; k < LONG_ROWS; k++) {
+        for (int i = 0; i < LONG_ROW; i++)
+            row[i] = k + 1;
+        MUST(zlg_writer_append(w.writer, number, 0, 1, &(zlg_source){.data = row}, NULL,
+                               NULL, NULL, err_));
+    }
+    atomic_store(&s.is_over, true);
+    pthread_join(thread, NULL);
+    MUST(zlg_writer_close(w.writer, NULL, err_));
+    assert_int_equal(s.n_missing, 0);
+    free(row);
+    zlg_array_close(array);
+    close_writing(&w);
+}
+
 static void check_somebody_else_grows(void **unused)
 {
     (void)unused;
@@ -79,6 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check_rows_are_known_when_stored),
         cmocka_unit_test(check_rows_continue_a_shard),
+        cmocka_unit_test(check_rows_of_a_continued_shard_are_known),
+        cmocka_unit_test(check_rows_are_known_whole),
         cmocka_unit_test(check_somebody_else_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
