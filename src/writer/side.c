@@ -30,18 +30,21 @@ void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell)
 
 /* ------------------------------------------------------------------ out */
 
-static bool may_spill(const zlgi_cell *cell)
+/* Without a file, what need not be kept. */
+static bool may_spill(const zlg_writer *writer, const zlgi_cell *cell)
 {
+    bool is_filling = cell->state == ZLGI_CELL_FILLING;
     return cell->data && !cell->is_busy && !cell->is_queued &&
-           (cell->state == ZLGI_CELL_FILLING || cell->state == ZLGI_CELL_ENCODED);
+           (is_filling || cell->state == ZLGI_CELL_ENCODED) &&
+           (writer->side.fd >= 0 || (is_filling && cell->is_clean));
 }
 
-static bool has_spillable(const zlgi_held *held)
+static bool has_spillable(const zlg_writer *writer, const zlgi_held *held)
 {
     if (held->state == ZLGI_HELD_STORING || held->n_bytes == 0)
         return false;
     for (uint64_t i = 0; i < held->n_cells; i++)
-        if (may_spill(&held->cells[i]))
+        if (may_spill(writer, &held->cells[i]))
             return true;
     return false;
 }
@@ -61,7 +64,7 @@ static zlgi_held *choose(const zlg_writer *writer, const zlgi_held *except)
         for (size_t k = 0; k < fed->n_table; k++)
             for (zlgi_held *held = fed->table[k]; held; held = held->same_hash)
                 if (held != except && (!best || is_emptier(held, best)) &&
-                    has_spillable(held))
+                    has_spillable(writer, held))
                     best = held;
     }
     return best;
@@ -80,12 +83,12 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
 {
     zlgi_side *side = &writer->side;
     uint64_t at = side->end;
-    if (side->fd < 0)
-        return false;
     if (cell->state == ZLGI_CELL_FILLING && cell->is_clean) {
         drop_clean(writer, cell);
         return true;
     }
+    if (side->fd < 0)
+        return false;
     side->end += cell->n_bytes;
     side->n_cells++;
     zlgi_cell_busy(cell, true);
@@ -110,11 +113,11 @@ bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *exce
     uint64_t begin = writer->room.live;
     uint64_t wanted = ZLGI_MAX(n_bytes, writer->room.budget / SPILLED_PART);
     bool any = false;
-    while (writer->side.fd >= 0 && begin - ZLGI_MIN(begin, writer->room.live) < wanted) {
+    while (begin - ZLGI_MIN(begin, writer->room.live) < wanted) {
         zlgi_held *held = choose(writer, except);
         bool some = false;
         for (uint64_t i = 0; held && held->cells && i < held->n_cells; i++)
-            if (may_spill(&held->cells[i]))
+            if (may_spill(writer, &held->cells[i]))
                 some = zlgi_side_move(writer, &held->cells[i]) || some;
         if (!some)
             break;

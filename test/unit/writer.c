@@ -268,6 +268,45 @@ static void unblock_object(const writing *w, const char *key)
     assert_int_equal(rmdir(path), 0);
 }
 
+/* What a flush has stored is let go when there is no room for more, also without a side
+ * file. */
+static void check_flush_makes_room(void **unused)
+{
+    (void)unused;
+    enum { OBJECTS = 20, EDGE = 256 };
+    const zlg_writer_options options = {
+        .n_bytes_struct = sizeof options, .n_threads = 1, .memory_budget = 8 * EDGE * 4};
+    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    zlg_array *array;
+    zlg_writer *writer;
+    int number, n_refused = 0;
+    fixture f;
+    open_fixture(&f);
+    spec.rank = 1;
+    spec.shape = (int64_t[]){OBJECTS * EDGE};
+    spec.object_shape = (int64_t[]){EDGE};
+    spec.data_type = "int32";
+    MUST(zlg_array_create(f.stores[0], "a", &spec, &array, err_));
+    MUST(zlg_writer_open(f.ctx, &options, &writer, err_));
+    MUST(zlg_writer_add(writer, array, NULL, &number, err_));
+    for (int32_t i = 0; i < OBJECTS; i++) {
+        const zlg_submit part = {.array = number,
+                                 .start = (int64_t[]){i * EDGE + EDGE - 1},
+                                 .count = (int64_t[]){1},
+                                 .source = {.data = &i}};
+        if (zlg_writer_submit(writer, &part, 1, NULL, NULL, NULL) == ZLG_OK)
+            continue;
+        n_refused++;
+        MUST(zlg_writer_flush(writer, NULL, err_));
+        MUST(zlg_writer_submit(writer, &part, 1, NULL, NULL, err_));
+    }
+    assert_in_range(n_refused, 1, OBJECTS - 1);
+    MUST(zlg_writer_close(writer, NULL, err_));
+    zlg_writer_free(writer);
+    zlg_array_close(array);
+    close_fixture(&f);
+}
+
 static void check_failed_object_is_kept(void **unused)
 {
     (void)unused;
@@ -487,6 +526,7 @@ int main(void)
         cmocka_unit_test(check_equal_objects_are_left_alone),
         cmocka_unit_test(check_budget_holds_in_the_worst_order),
         cmocka_unit_test(check_small_budgets),
+        cmocka_unit_test(check_flush_makes_room),
         cmocka_unit_test(check_failed_object_is_kept),
         cmocka_unit_test(check_refused_calls_change_nothing),
         cmocka_unit_test(check_claims),
