@@ -93,10 +93,13 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
     side->n_cells++;
     zlgi_cell_busy(cell, true);
     pthread_mutex_unlock(&writer->lock);
-    zlg_status status = zlgi_file_write_at(side->fd, cell->data, cell->n_bytes, at, NULL);
+    zlg_error error;
+    zlg_status status = zlgi_file_write_at(side->fd, cell->data, cell->n_bytes, at, &error);
     pthread_mutex_lock(&writer->lock);
     zlgi_cell_busy(cell, false);
+    side->has_failed = status != ZLG_OK;
     if (status != ZLG_OK) {
+        side->error = error;
         zlgi_side_forget(writer, cell);
         return false;
     }

@@ -152,18 +152,20 @@ static zlg_status measure(submitting *s, const piece *p)
 /* All that can be moved out is: what is left of the budget are records. */
 static bool may_pass(const zlg_writer *writer)
 {
-    return writer->room.is_stuck && writer->side.fd >= 0;
+    return writer->room.is_stuck && writer->side.fd >= 0 && !writer->side.has_failed;
 }
 
 static zlg_status wait_for_room(submitting *s, uint64_t n_bytes)
 {
     zlgi_room *room = &s->writer->room;
+    const zlgi_side *side = &s->writer->side;
     uint64_t begin = zlgi_now_ns();
     if (room->is_stuck)
         return zlgi_fail(s->err, ZLG_LIMIT,
-                         "the budget of %llu bytes is full of objects that are not, and "
-                         "there is no side_directory",
-                         (unsigned long long)room->budget);
+                         "the budget of %llu bytes is full of objects that are not, and %s",
+                         (unsigned long long)room->budget,
+                         side->fd >= 0 ? side->error.message
+                                       : "there is no side_directory");
     room->n_waiting++;
     room->wanted = n_bytes;
     pthread_cond_signal(&s->writer->work);

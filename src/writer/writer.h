@@ -259,6 +259,8 @@ typedef struct zlgi_side {
     int fd; /* -1: not open */
     uint64_t end;
     uint64_t n_cells; /* that lie in it */
+    bool has_failed;  /* it took nothing the last time, and why */
+    zlg_error error;
 } zlgi_side;
 /* Makes the file, once, in a directory. */
 zlg_status zlgi_side_open(zlg_writer *writer, const char *directory, zlg_error *err);

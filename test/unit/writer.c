@@ -2,6 +2,8 @@
  * object cannot be stored. Label: engine. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -268,42 +270,70 @@ static void unblock_object(const writing *w, const char *key)
     assert_int_equal(rmdir(path), 0);
 }
 
-/* What a flush has stored is let go when there is no room for more, also without a side
- * file. */
-static void check_flush_makes_room(void **unused)
+enum { OBJECTS = 20, EDGE = 256 };
+
+/* Gives the last element of each object. Refused for want of room: again after a flush. */
+static void give_last_elements(const fixture *f, const char *path, const char *side,
+                               const char *refusal)
 {
-    (void)unused;
-    enum { OBJECTS = 20, EDGE = 256 };
-    const zlg_writer_options options = {
-        .n_bytes_struct = sizeof options, .n_threads = 1, .memory_budget = 8 * EDGE * 4};
+    const zlg_writer_options options = {.n_bytes_struct = sizeof options,
+                                        .n_threads = 1,
+                                        .memory_budget = 8 * EDGE * 4,
+                                        .side_directory = side};
     zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    zlg_writer_counts counts = ZLG_WRITER_COUNTS_INIT;
     zlg_array *array;
     zlg_writer *writer;
     int number, n_refused = 0;
-    fixture f;
-    open_fixture(&f);
     spec.rank = 1;
     spec.shape = (int64_t[]){OBJECTS * EDGE};
     spec.object_shape = (int64_t[]){EDGE};
     spec.data_type = "int32";
-    MUST(zlg_array_create(f.stores[0], "a", &spec, &array, err_));
-    MUST(zlg_writer_open(f.ctx, &options, &writer, err_));
+    MUST(zlg_array_create(f->stores[0], path, &spec, &array, err_));
+    MUST(zlg_writer_open(f->ctx, &options, &writer, err_));
     MUST(zlg_writer_add(writer, array, NULL, &number, err_));
     for (int32_t i = 0; i < OBJECTS; i++) {
+        zlg_error err;
         const zlg_submit part = {.array = number,
                                  .start = (int64_t[]){i * EDGE + EDGE - 1},
                                  .count = (int64_t[]){1},
                                  .source = {.data = &i}};
-        if (zlg_writer_submit(writer, &part, 1, NULL, NULL, NULL) == ZLG_OK)
+        if (zlg_writer_submit(writer, &part, 1, NULL, NULL, &err) == ZLG_OK)
             continue;
+        assert_int_equal(err.status, ZLG_LIMIT);
+        assert_non_null(strstr(err.message, refusal));
         n_refused++;
         MUST(zlg_writer_flush(writer, NULL, err_));
         MUST(zlg_writer_submit(writer, &part, 1, NULL, NULL, err_));
     }
     assert_in_range(n_refused, 1, OBJECTS - 1);
+    MUST(zlg_writer_count(writer, &counts, err_));
+    assert_in_range(counts.n_bytes_peak, 1, counts.n_bytes_budget);
     MUST(zlg_writer_close(writer, NULL, err_));
     zlg_writer_free(writer);
+    int32_t read[OBJECTS * EDGE];
+    MUST(zlg_array_read(array, NULL, &(zlg_target){.data = read}, NULL, err_));
+    for (int32_t i = 0; i < OBJECTS; i++)
+        assert_int_equal(read[i * EDGE + EDGE - 1], i);
     zlg_array_close(array);
+}
+
+/* What a flush has stored is let go when there is no room for more, also where there is no
+ * side file, or none that takes anything. */
+static void check_flush_makes_room(void **unused)
+{
+    (void)unused;
+    fixture f;
+    struct rlimit all, none;
+    open_fixture(&f);
+    give_last_elements(&f, "a", NULL, "there is no side_directory");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+    none = all;
+    none.rlim_cur = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    give_last_elements(&f, "b", "/tmp", "too large");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
     close_fixture(&f);
 }
 
