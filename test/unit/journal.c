@@ -133,14 +133,14 @@ static bool has_journal(const writing *w)
 }
 
 /* The one file with an ending. */
-static void find_file(const writing *w, const char *ending, char out[300])
+static void find_file(const writing *w, const char *ending, char out[PATH_MAX])
 {
     DIR *folder = opendir(w->journal);
     int n = 0;
     assert_non_null(folder);
     for (struct dirent *e; (e = readdir(folder));)
         if (strstr(e->d_name, ending)) {
-            snprintf(out, 300, "%s/%s", w->journal, e->d_name);
+            snprintf(out, PATH_MAX, "%s/%s", w->journal, e->d_name);
             n++;
         }
     closedir(folder);
@@ -412,7 +412,7 @@ static void check_torn_files(void **unused)
     (void)unused;
     writing w;
     uint8_t bytes[1000], changed[1000];
-    char path[300];
+    char path[PATH_MAX];
     set_up(&w);
     zlg_writer *writer = start(&w);
     give_shard(writer, 1, 1);
@@ -449,7 +449,7 @@ static void check_a_torn_end(void **unused)
     (void)unused;
     writing w;
     uint8_t bytes[1000] = {0};
-    char path[300];
+    char path[PATH_MAX];
     set_up(&w);
     zlg_writer *writer = start(&w);
     give_shard(writer, 1, 1);
