@@ -195,8 +195,8 @@ static zlg_status find_known(zlgi_journal *journal, const zlgi_journal_array *ar
     return ZLG_OK;
 }
 
-/* A power loss may have taken what was only visible. A number that is there already was that
- * of an array whose adding failed. */
+/* A power loss may have taken what was only visible. A number that is there already was
+ * that of an array whose adding failed. */
 static zlg_status read_array(reading *r, cursor *c, bool *out_ok, zlg_error *err)
 {
     array_record found;

@@ -1,9 +1,9 @@
 /*
- * Writers with a journal that are killed at a random moment, again and again, and resumed in
- * another number of processes, until one generation of them lives. What a writer said was
- * stored is there after each kill, nothing is torn, no later process stores it again, and
- * at the end all is there and the journal is gone. 60 kills; as many as ZELLIGE_ROUNDS says
- * in the long run.
+ * Writers with a journal that are killed at a random moment, again and again, and resumed
+ * in another number of processes, until one generation of them lives. What a writer said
+ * was stored is there after each kill, nothing is torn, no later process stores it again,
+ * and at the end all is there and the journal is gone. 60 kills; as many as ZELLIGE_ROUNDS
+ * says in the long run.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -135,8 +135,8 @@ static void open_process(process *p)
     }
 }
 
-/* Every n-th shard of both arrays is this process's; some ask for what is stored, as a model
- * would, others give it all. */
+/* Every n-th shard of both arrays is this process's; some ask for what is stored, as a
+ * model would, others give it all. */
 static void run_shards(process *p, int i_process, int n_processes)
 {
     uint64_t n_given = 0;
