@@ -75,19 +75,19 @@ typedef enum zlg_existing {
 typedef struct zlg_writer_options {
     size_t n_bytes_struct;
     int64_t memory_budget; /* bytes for all that was given and is not stored, and for     */
-                           /* encoding; 0: 160 MiB, or more if the arrays need more to     */
-                           /* work at all; else adding one that does is ZLG_LIMIT          */
-    int n_threads;         /* of its own; 0: as many as the context has                    */
-    zlg_promise promise;   /* what "stored" means; default: that of each array             */
+                           /* encoding; 0: 160 MiB, or more if the arrays need more to    */
+                           /* work at all; else adding one that does is ZLG_LIMIT         */
+    int n_threads;         /* of its own; 0: as many as the context has                   */
+    zlg_promise promise;   /* what "stored" means; default: that of each array            */
     zlg_existing existing;
-    int keep_empty;              /* as in zlg_call                                         */
-    zlg_inner_order inner_order; /* as in zlg_call: stored bytes do not depend on the      */
-                                 /* order in which data came                               */
-    const char *side_directory;  /* where chunks go that the budget cannot hold, in a file  */
-                                 /* without a name. NULL: the directory of a store of       */
-                                 /* files; for others none: then a submit waits for a       */
-                                 /* flush, or is ZLG_LIMIT                                  */
-    const char *journal;         /* a folder: see "Resuming"; NULL: none                    */
+    int keep_empty;              /* as in zlg_call                                        */
+    zlg_inner_order inner_order; /* as in zlg_call: stored bytes do not depend on the     */
+                                 /* order in which data came                              */
+    const char *side_directory;  /* where chunks go that the budget cannot hold, in a file*/
+                                 /* without a name. NULL: the directory of a store of     */
+                                 /* files; for others none: then a submit waits for a     */
+                                 /* flush, or is ZLG_LIMIT                                */
+    const char *journal;         /* a folder: see "Resuming"; NULL: none                  */
 } zlg_writer_options;
 
 #define ZLG_WRITER_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_writer_options)}
@@ -102,8 +102,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_open(zlg_ctx *ctx,
  *
  * claim: a box of the array that this writer alone will write: what lies outside it is
  * refused, and a claim that shares an object with one of another writer of the same context
- * is ZLG_EXISTS, until that one is closed. NULL: none. Writers without claims that write parts
- * of one object all land (see zellige.h, "Writing"), unless they replace.
+ * is ZLG_EXISTS, until that one is closed. NULL: none. Writers without claims that write
+ * parts of one object all land (see zellige.h, "Writing"), unless they replace.
  */
 typedef struct zlg_claim {
     const int64_t *start, *count; /* in elements, one for each axis; NULL: all of it      */
@@ -146,7 +146,7 @@ typedef struct zlg_submit {
     const int64_t *start;  /* of the box that is written, in elements; rank of them       */
     const int64_t *count;
     zlg_source source;     /* of the box                                                  */
-    int borrow;            /* 0: copied before submit returns. 1: read by the writer until */
+    int borrow;            /* 0: copied before submit returns. 1: read by the writer until*/
                            /* the ticket is taken; must not change so long                */
     void (*release)(void *user); /* borrow: called when that is over, whatever became of  */
                            /* it, also when submit fails; or NULL                         */
@@ -195,8 +195,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_poll(zlg_writer *writer, zlg_ticket t
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_wait(zlg_writer *writer, zlg_ticket ticket,
                                                 zlg_ticket_state state,
                                                 const zlg_call *call, zlg_error *err);
-/* Until nothing is left to do but wait for more: all full objects are stored, and what failed
- * was tried again. The error of one that failed. */
+/* Until nothing is left to do but wait for more: all full objects are stored, and what
+ * failed was tried again. The error of one that failed. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
 /*

@@ -145,6 +145,12 @@ class Writer:
     how far `flush` and `close` are. `claim` is the box that this writer alone will write,
     or a dictionary of boxes of a group's arrays.
 
+    `journal` is a directory, beside the store, in which is noted what is stored: the same
+    program, run again after it was killed, stores only what is missing. What was stored is
+    known to :meth:`is_stored`, and data for it is dropped. `close` removes the journal,
+    unless other writers have it open; when the ``with`` block is left by an exception, or
+    the writer is not closed, it stays.
+
     Values must be of the type of the array, or safe to cast to it as NumPy says: float64 for
     float32 is refused, unless `casting` is "same_kind" or "unsafe". Numbers and lists of
     Python are taken, but no fractions for integers.
@@ -164,6 +170,7 @@ class Writer:
         claim: Any = None,
         keep_empty: bool | None = None,
         side_directory: str | os.PathLike[str] | None = None,
+        journal: str | os.PathLike[str] | None = None,
     ) -> None:
         if not isinstance(arrays, (Array, Group)):
             raise TypeError(f"an Array or a Group, not a {type(arrays).__name__}")
@@ -187,7 +194,9 @@ class Writer:
             _EXISTING.index(existing),
             arrays.keep_empty if keep_empty is None else keep_empty,
             None if side_directory is None else os.fspath(side_directory),
+            None if journal is None else os.fspath(journal),
         )
+        self._has_journal = journal is not None
         if isinstance(arrays, Array):
             self._add("", arrays)
         self._is_closed = False
@@ -364,8 +373,16 @@ class Writer:
         self._is_closed = True
         _open.discard(self)
 
+    def _leave(self, timeout: float | None = None, cancel: Any = None) -> None:
+        """Closes what the program has not: its work is not done, so a journal stays."""
+        if self._has_journal and not self._is_aborted:
+            self._end(self._core.flush, timeout, cancel)
+            self.abort()
+        else:
+            self._close(timeout, cancel)
+
     def abort(self) -> None:
-        """Gives up what is not stored, and ends the threads."""
+        """Gives up what is not stored, and ends the threads. A journal stays."""
         self._is_aborted = self._is_closed = True
         _open.discard(self)
         self._core.abort()
@@ -382,6 +399,19 @@ class Writer:
         """What it has done and holds, by the names of zlg_writer_counts: submits, objects
         open, stored and failed, bytes of memory now and at most, objects read."""
         return self._core.counts()
+
+    @overload
+    def is_stored(self, selection: Any, /) -> bool: ...
+    @overload
+    def is_stored(self, name: str, selection: Any, /) -> bool: ...
+    def is_stored(self, *args: Any) -> bool:
+        """Is all of every chunk or shard that a box touches stored, by this writer or an
+        earlier one with the same journal? ``is_stored(selection)``, or for a group
+        ``is_stored(name, selection)``. False without a journal."""
+        target, (selection,) = self._split(args, 1)
+        start, count = box_of(target.shape, selection)
+        lengths = tuple(1 if n is None else n for n in count)
+        return self._core.is_stored(target.number, start, lengths)
 
     def estimate(self) -> Estimate:
         """Memory that is needed: for all arrays of a group."""
@@ -411,7 +441,7 @@ class Writer:
             self.close()
             return
         try:  # what was taken is stored all the same
-            self.close()
+            self._leave()
         except ZelligeError as other:
             error.add_note(f"Not everything that was given is stored: {other}")
 
@@ -420,7 +450,10 @@ class Writer:
             return
         if self._core.counts()["submitted"] > 0:
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
-        self._core.close(_SECONDS_AT_EXIT, None, None)
+        if self._has_journal:
+            self._core.flush(_SECONDS_AT_EXIT, None, None)
+        else:
+            self._core.close(_SECONDS_AT_EXIT, None, None)
 
     # ------------------------------------------------------------------ without waiting
 
@@ -461,11 +494,13 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        from .waiting import in_thread
+
         if error is None:
             await self.close_async()
             return
         try:
-            await self.close_async()
+            await in_thread(self._leave)
         except ZelligeError as other:
             error.add_note(f"Not everything that was given is stored: {other}")
 
@@ -511,7 +546,7 @@ def _flush_one(writer: Writer, seconds: float) -> None:
 def _close_one(writer: Writer, seconds: float) -> None:
     said = f"{writer!r} was not closed before the interpreter ended"
     try:
-        writer.close(seconds)
+        writer._leave(seconds)
     except ZelligeError as error:
         said = f"{said}, and not everything is stored: {error}"
         writer._core.leave()  # what hangs must not keep the process from ending

@@ -76,9 +76,10 @@ typedef struct zlgi_txn {
     zlgi_change change;
     zlg_promise promise; /* not ZLG_PROMISE_DEFAULT */
     zlgi_syncs *syncs;   /* durable and above: where names are noted; NULL: commit syncs */
-    int file; /* is_staged: of `stage`; of the parts those without data are there already, each
-               * where it will be */
+    /* A file that `stage` gave becomes the object. Parts without data are there already,
+     * each where it will be. */
     bool is_staged;
+    int file;
     int (*waiting)(void *user); /* asked while others hold the lock, every few ms, and
                                  * between one key and the next; non-zero gives up:
                                  * ZLG_CANCELLED. NULL: waits on */

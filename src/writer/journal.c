@@ -195,18 +195,20 @@ static zlg_status find_known(zlgi_journal *journal, const zlgi_journal_array *ar
     return ZLG_OK;
 }
 
-/* A power loss may have taken what was only visible. */
+/* A power loss may have taken what was only visible. A number that is there already was
+ * that of an array whose adding failed. */
 static zlg_status read_array(reading *r, cursor *c, bool *out_ok, zlg_error *err)
 {
     array_record found;
     zlgi_known *known = NULL;
-    *out_ok = take_array(c, &found) && found.number == r->arrays.n / sizeof known;
+    *out_ok = take_array(c, &found) && found.number <= r->arrays.n / sizeof known;
     if (!*out_ok)
         return ZLG_OK;
     if (r->claim)
         ZLGI_TRY(check_claim(&found.array, r->claim, err));
     else if (r->is_same_run || found.array.is_lasting)
         ZLGI_TRY(find_known(r->journal, &found.array, &known, err));
+    r->arrays.n = (size_t)found.number * sizeof known;
     return zlgi_buf_append(&r->arrays, &known, sizeof known, err);
 }
 

@@ -26,6 +26,7 @@ typedef struct submitting {
     zlgi_ticket *ticket; /* NULL: nobody will ask */
     bool is_forced;      /* room was found before: it is not waited for */
     uint64_t n_needed;   /* measuring */
+    bool is_barred;      /* an object is just being stored */
     zlg_error *err;
 } submitting;
 
@@ -141,8 +142,11 @@ static zlg_status measure(submitting *s, const piece *p)
     zlgi_held *held = zlgi_held_find(p->from->fed, p->coordinates);
     zlgi_cell_box box = {.n_bytes = (size_t)p->from->fed->n_bytes_cell};
     if (held && held->cells) {
-        zlgi_cell_locate(&held->cells[p->i_cell], &box);
-        s->n_needed += needed(p, &held->cells[p->i_cell], &box);
+        zlgi_cell *cell = &held->cells[p->i_cell];
+        zlgi_cell_locate(cell, &box);
+        s->n_needed += needed(p, cell, &box);
+        s->is_barred = s->is_barred || held->state == ZLGI_HELD_STORING || cell->is_busy ||
+                       (cell->first_loan && !p->from->lender);
     } else {
         s->n_needed += box.n_bytes;
     }
@@ -489,12 +493,19 @@ static zlg_status find_room(submitting *s, const zlg_submit *parts, const region
     const zlgi_room *room = &s->writer->room;
     for (;;) {
         s->n_needed = 0;
+        s->is_barred = false;
         for (size_t i = 0; i < n; i++) {
             ZLGI_TRY(cut(s, &regions[i], measure));
             ZLGI_TRY(measure_coarser(s, regions[i].fed, &parts[i]));
         }
-        if (zlgi_room_has(s->writer, s->n_needed) || may_pass(s->writer))
+        if (!s->is_barred && (zlgi_room_has(s->writer, s->n_needed) || may_pass(s->writer)))
             break;
+        if (s->is_barred && !waits)
+            return zlgi_fail(s->err, ZLG_LIMIT, "an object of it is just being stored");
+        if (s->is_barred) {
+            ZLGI_TRY(zlgi_writer_wait(s->writer, s->patience, s->err));
+            continue;
+        }
         if (!waits || s->n_needed > room->budget - room->base)
             return zlgi_fail(
                 s->err, ZLG_LIMIT, "%llu bytes, when %llu of the budget of %llu are in use",

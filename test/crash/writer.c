@@ -1,9 +1,9 @@
 /*
- * Writers with a journal that are killed at a random moment, again and again, and resumed in
- * another number of processes, until one generation of them lives. What a writer said was
- * stored is there after each kill, nothing is torn, no later process stores it again, and
- * at the end all is there and the journal is gone. 60 kills; as many as ZELLIGE_ROUNDS says
- * in the long run.
+ * Writers with a journal that are killed at a random moment, again and again, and resumed
+ * in another number of processes, until one generation of them lives. What a writer said
+ * was stored is there after each kill, nothing is torn, no later process stores it again,
+ * and at the end all is there and the journal is gone. 60 kills; as many as ZELLIGE_ROUNDS
+ * says in the long run.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -35,6 +35,11 @@ typedef struct note {
     int32_t array, shard;
 } note;
 
+/* Processes of this generation that have opened a writer, and that go to close it. */
+typedef struct progress {
+    atomic_int n_open, n_done;
+} progress;
+
 typedef struct stage {
     test_folder folder;
     char root[80], journal[80];
@@ -45,7 +50,7 @@ typedef struct stage {
     /* The generation that said that the shard was stored; 0: none. */
     uint32_t stored[N_ARRAYS][N_SHARDS];
     int n_kills;
-    atomic_int *n_open; /* processes of this generation that have a writer; shared */
+    progress *progress; /* shared with the processes */
 } stage;
 
 static void shard_box(int shard, int64_t start[3])
@@ -135,8 +140,8 @@ static void open_process(process *p)
     }
 }
 
-/* Every n-th shard of both arrays is this process's; some ask for what is stored, as a model
- * would, others give it all. */
+/* Every n-th shard of both arrays is this process's; some ask for what is stored, as a
+ * model would, others give it all. */
 static void run_shards(process *p, int i_process, int n_processes)
 {
     uint64_t n_given = 0;
@@ -175,9 +180,11 @@ static void run_process(stage *s, int i_process, int n_processes, int pipe, uint
 {
     process p = {.s = s, .pipe = pipe, .seed = seed};
     open_process(&p);
-    atomic_fetch_add(s->n_open, 1);
+    atomic_fetch_add(&s->progress->n_open, 1);
     run_shards(&p, i_process, n_processes);
-    while (atomic_load(s->n_open) < n_processes) /* who comes later finds no journal */
+    atomic_fetch_add(&s->progress->n_done, 1);
+    while (atomic_load(&s->progress->n_open) <
+           n_processes) /* who comes later finds no journal */
         usleep(100);
     must(&p, zlg_writer_close(p.writer, NULL, &p.err));
     _exit(0);
@@ -228,7 +235,8 @@ static bool run_generation(stage *s, uint64_t *seed, bool may_live)
     pid_t children[MOST_PROCESSES];
     int codes = 0;
     s->generation++;
-    atomic_store(s->n_open, 0);
+    atomic_store(&s->progress->n_open, 0);
+    atomic_store(&s->progress->n_done, 0);
     for (int i = 0; i < n; i++) {
         assert_int_equal(pipe(ends[i]), 0);
         children[i] = fork();
@@ -253,6 +261,9 @@ static bool run_generation(stage *s, uint64_t *seed, bool may_live)
     }
     check_state(s);
     s->n_kills += codes != 0;
+    /* Killed while the journal went: all is stored, and who comes may begin anew. */
+    if (codes != 0 && atomic_load(&s->progress->n_done) == n)
+        memset(s->stored, 0, sizeof s->stored);
     return codes == 0;
 }
 
@@ -270,9 +281,9 @@ static void make_stage(stage *s)
     spec.chunk_shape = chunk;
     spec.data_type = "uint32";
     memset(s, 0, sizeof *s);
-    s->n_open = mmap(NULL, sizeof *s->n_open, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(s->n_open, MAP_FAILED);
+    s->progress = mmap(NULL, sizeof *s->progress, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(s->progress, MAP_FAILED);
     test_folder_make(&s->folder);
     snprintf(s->root, sizeof s->root, "%s/out.zarr", s->folder.path);
     snprintf(s->journal, sizeof s->journal, "%s/out.zarr.journal", s->folder.path);
@@ -285,7 +296,7 @@ static void make_stage(stage *s)
 
 static void remove_stage(stage *s)
 {
-    munmap((void *)s->n_open, sizeof *s->n_open);
+    munmap(s->progress, sizeof *s->progress);
     for (int i = 0; i < N_ARRAYS; i++)
         zlg_array_close(s->arrays[i]);
     zlg_store_close(s->store);

@@ -1,7 +1,6 @@
 /*
  * A writer with coarser arrays while memory is refused at each point in turn: whichever
  * call meets it says so, the same call succeeds after a flush, and then all data is there.
- * Label: engine.
  */
 #define _GNU_SOURCE
 #include "fault.h"

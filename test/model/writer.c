@@ -1,5 +1,6 @@
 /* Random boxes in random order through a writer, with little memory and much: what is read
- * back is what was given last, whatever was flushed, lent, moved out and written anew. */
+ * back is what was given last, whatever was flushed, lent, moved out and written anew.
+ * Label: engine. */
 #define _GNU_SOURCE
 #include "../unit/change_test.h"
 

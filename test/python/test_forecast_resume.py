@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from forecasts import BOTH, backend, coords, fields, give, leads, stored
+from forecasts import BOTH, backend, coords, fields, give, leads, script, stored
 
 N = 24
 
@@ -94,6 +94,34 @@ def test_what_is_stored_is_known(tmp_path):
             io.is_stored(coords(leads(7)[6:]), "t2m")
         give(io, fields(6))
     assert io.counts()["resumed"] == 2 and io.counts()["stored"] == 1
+    assert np.array_equal(stored(path)[...], fields(6))
+
+
+def test_the_journal_stays_when_a_block_is_left_by_an_exception(tmp_path):
+    path = tmp_path / "run.zarr"
+    ways = {"resume": True, "blocking": False, "shard_coords": {"lead_time": 2}}
+    with pytest.raises(RuntimeError), backend(path, 6, **ways) as io:
+        give(io, fields(6), [(0, j) for j in range(5)])
+        raise RuntimeError("the model has stopped")
+    assert np.array_equal(stored(path)[:, :5], fields(6)[:, :5])
+    assert sorted(os.listdir(tmp_path)) == ["run.zarr", "run.zarr.journal"]
+    with backend(path, 6, **ways) as io:
+        assert io.is_stored(coords(leads(6)[:4]), "t2m")
+        give(io, fields(6))
+    assert io.counts()["resumed"] == 2
+    assert os.listdir(tmp_path) == ["run.zarr"]
+    assert np.array_equal(stored(path)[...], fields(6))
+
+
+def test_the_journal_stays_when_the_process_ends_without_close(tmp_path):
+    path = tmp_path / "run.zarr"
+    script(f"""
+        io = backend({str(path)!r}, 6, resume=True, blocking=False)
+        give(io, fields(6), [(0, j) for j in range(5)])
+    """)
+    with backend(path, 6, resume=True) as io:
+        give(io, fields(6))
+    assert io.counts()["resumed"] == 5 and io.counts()["stored"] == 1
     assert np.array_equal(stored(path)[...], fields(6))
 
 

@@ -133,14 +133,14 @@ static bool has_journal(const writing *w)
 }
 
 /* The one file with an ending. */
-static void find_file(const writing *w, const char *ending, char out[300])
+static void find_file(const writing *w, const char *ending, char out[PATH_MAX])
 {
     DIR *folder = opendir(w->journal);
     int n = 0;
     assert_non_null(folder);
     for (struct dirent *e; (e = readdir(folder));)
         if (strstr(e->d_name, ending)) {
-            snprintf(out, 300, "%s/%s", w->journal, e->d_name);
+            snprintf(out, PATH_MAX, "%s/%s", w->journal, e->d_name);
             n++;
         }
     closedir(folder);
@@ -286,6 +286,47 @@ static void check_other_arrays_count_for_nothing(void **unused)
     tear_down(&w);
 }
 
+/* What is stored of the array is not stored of the coarser one before that is. */
+static void check_coarser_arrays(void **unused)
+{
+    (void)unused;
+    writing w;
+    int number;
+    zlg_array *coarse;
+    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    set_up(&w);
+    spec.rank = 2;
+    spec.shape = (int64_t[]){STEPS / 2, WIDTH / 2};
+    spec.object_shape = (int64_t[]){SHARD, WIDTH / 2};
+    spec.data_type = "int32";
+    MUST(zlg_array_create(w.f.stores[1], "half", &spec, &coarse, err_));
+    for (int i = 0; i < 2; i++) {
+        zlg_writer *writer = start(&w);
+        MUST(zlg_writer_add(writer, coarse, NULL, &number, err_));
+        MUST(zlg_writer_add_coarser(writer, 0, number, (int64_t[]){2, 2},
+                                    ZLG_REDUCE_DECIMATE, err_));
+        for (int64_t shard = 0; shard < 2 && i == 0; shard++) {
+            int32_t data[SHARD * WIDTH] = {7};
+            const zlg_submit part = {.start = (int64_t[]){shard * SHARD, 0},
+                                     .count = (int64_t[]){SHARD, WIDTH},
+                                     .source = {.data = data}};
+            MUST(zlg_writer_submit(writer, &part, 1, NULL, NULL, err_));
+            MUST(zlg_writer_drain(writer, NULL, err_));
+            int stored;
+            const int64_t first[2] = {0, 0}, count[2] = {SHARD, WIDTH};
+            MUST(zlg_writer_is_stored(writer, 0, first, count, &stored, err_));
+            assert_int_equal(stored, shard == 1);
+        }
+        int stored;
+        const int64_t first[2] = {0, 0}, count[2] = {2 * SHARD, WIDTH};
+        MUST(zlg_writer_is_stored(writer, 0, first, count, &stored, err_));
+        assert_true(stored);
+        zlg_writer_free(writer);
+    }
+    zlg_array_close(coarse);
+    tear_down(&w);
+}
+
 /* ------------------------------------------------------------------ several */
 
 static void check_the_last_one_removes_it(void **unused)
@@ -412,7 +453,7 @@ static void check_torn_files(void **unused)
     (void)unused;
     writing w;
     uint8_t bytes[1000], changed[1000];
-    char path[300];
+    char path[PATH_MAX];
     set_up(&w);
     zlg_writer *writer = start(&w);
     give_shard(writer, 1, 1);
@@ -449,7 +490,7 @@ static void check_a_torn_end(void **unused)
     (void)unused;
     writing w;
     uint8_t bytes[1000] = {0};
-    char path[300];
+    char path[PATH_MAX];
     set_up(&w);
     zlg_writer *writer = start(&w);
     give_shard(writer, 1, 1);
@@ -494,6 +535,7 @@ int main(void)
         cmocka_unit_test(check_what_is_given_again),
         cmocka_unit_test(check_empty_and_removed_objects),
         cmocka_unit_test(check_other_arrays_count_for_nothing),
+        cmocka_unit_test(check_coarser_arrays),
         cmocka_unit_test(check_the_last_one_removes_it),
         cmocka_unit_test(check_claims_of_another_process),
         cmocka_unit_test(check_torn_files),

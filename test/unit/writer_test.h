@@ -1,5 +1,5 @@
-/* What the tests of the asynchronous writer share: an array of steps in shards of four, and a
- * writer of it. */
+/* What the tests of the asynchronous writer share: an array of steps in shards of four, and
+ * a writer of it. */
 #ifndef ZELLIGE_WRITER_TEST_H
 #define ZELLIGE_WRITER_TEST_H
 

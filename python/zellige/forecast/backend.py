@@ -331,7 +331,10 @@ class AsyncZarrBackend:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        if kind is None:
+            self.close()
+        else:
+            self._output.leave(None)
 
     def _leave(self, is_early: bool) -> bool:
         """Closes at the end of the process; True where nothing is lost."""
@@ -340,7 +343,7 @@ class AsyncZarrBackend:
         if self._output.is_waiting:
             print(f"{self!r} was not closed: storing what it was given", file=sys.stderr)
         try:
-            self.close(self.async_timeout)
+            self._output.leave(self.async_timeout)
         except Exception as error:
             print(f"{self!r} could not be stored: {error}", file=sys.stderr)
             return False
@@ -356,7 +359,7 @@ class AsyncZarrBackend:
                 ZarrUserWarning,
                 stacklevel=2,
             )
-        output.close(self.async_timeout)
+        output.leave(self.async_timeout)
 
     # ------------------------------------------------------------------ looking at it
 

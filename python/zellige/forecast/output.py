@@ -66,6 +66,8 @@ class Output:
         self._counts: dict[str, int] = {}
         self._lock = RLock()
         self._process = os.getpid()
+        if resume:  # from now on a journal is in use, and stays
+            self._opened(None)
 
     # ------------------------------------------------------------------ opening
 
@@ -227,6 +229,16 @@ class Output:
         self._has_failed_to_close = True
         writer.close(timeout, None, None)
         self._end(writer)
+
+    def leave(self, timeout: float | None) -> None:
+        """Closes before all has been given: a journal stays, for a run that gives the rest."""
+        if self._ways[-1] is None:
+            self.close(timeout)
+            return
+        try:
+            self.flush(timeout)
+        finally:
+            self.abort()
 
     def abort(self) -> None:
         """Gives up what is not stored."""
