@@ -86,7 +86,8 @@ typedef struct zlg_writer_options {
     const char *side_directory;  /* where chunks go that the budget cannot hold, in a file*/
                                  /* without a name. NULL: the directory of a store of     */
                                  /* files; for others none: then a submit waits for a     */
-                                 /* flush, or is ZLG_LIMIT                                */
+                                 /* flush, or is ZLG_LIMIT; that it is, too, when such a  */
+                                 /* file takes no more                                    */
     const char *journal;         /* a folder: see "Resuming"; NULL: none                  */
 } zlg_writer_options;
 

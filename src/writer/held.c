@@ -200,11 +200,25 @@ void zlgi_held_want(zlg_writer *writer, zlgi_held *held)
     zlgi_held_settle(writer, held);
 }
 
+static void leave_queue(zlg_writer *writer, zlgi_held *held)
+{
+    zlgi_held *before = NULL, *at = writer->first_ready;
+    while (at != held) {
+        before = at;
+        at = at->next_ready;
+    }
+    *(before ? &before->next_ready : &writer->first_ready) = held->next_ready;
+    if (writer->last_ready == held)
+        writer->last_ready = before;
+}
+
 void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error)
 {
     zlgi_fed_fail(held->fed, error);
     if (held->state == ZLGI_HELD_FAILED)
         return;
+    if (held->state == ZLGI_HELD_READY) /* more of it came, which cannot be encoded */
+        leave_queue(writer, held);
     held->state = ZLGI_HELD_FAILED;
     want_no_more(writer, held);
     held->fed->n_failed++;

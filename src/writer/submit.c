@@ -275,6 +275,8 @@ static zlg_status place(submitting *s, const piece *p)
         writer->counts.n_bytes_queued += n_bytes;
         status = p->from->lender ? lend(s, cell, p) : copy(s, cell, &box, p);
     }
+    if (status != ZLG_OK)
+        zlgi_held_settle(writer, held); /* it was busy when its turn came */
     return status;
 }
 
