@@ -218,24 +218,25 @@ void zlgi_cell_copy(const zlgi_cell *cell, const zlgi_cell_box *box, const zlgi_
 }
 
 /* Bits cost memory like elements; a box is as little as the cell itself. */
-static size_t given_bytes(const zlgi_cell *cell)
+size_t zlgi_cell_given_bytes(const zlgi_cell *cell)
 {
-    return cell->given.kind == ZLGI_GIVEN_BITS ? cell->given.n_bytes : 0;
+    bool has_bits = cell->given.kind == ZLGI_GIVEN_BITS && cell->given.data;
+    return has_bits ? cell->given.n_bytes : 0;
 }
 
 void zlgi_cell_forget(zlg_writer *writer, zlgi_cell *cell)
 {
-    zlgi_room_release(writer, given_bytes(cell));
+    zlgi_room_release(writer, zlgi_cell_given_bytes(cell));
     zlgi_given_reset(&cell->given, &writer->ctx->alloc);
 }
 
 zlg_status zlgi_cell_note(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
                           const zlgi_box *piece, zlg_error *err)
 {
-    size_t n_before = given_bytes(cell);
+    size_t n_before = zlgi_cell_given_bytes(cell);
     zlg_status status =
         zlgi_given_add(&cell->given, &writer->ctx->alloc, box->shape, piece, err);
-    zlgi_room_charge(writer, given_bytes(cell));
+    zlgi_room_charge(writer, zlgi_cell_given_bytes(cell));
     zlgi_room_release(writer, n_before);
     if (status == ZLG_OK && cell->given.n == box->n_inside)
         cell->state = ZLGI_CELL_FULL;

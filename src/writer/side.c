@@ -89,12 +89,16 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
     }
     if (side->fd < 0)
         return false;
-    side->end += cell->n_bytes;
+    size_t n_given = zlgi_cell_given_bytes(cell);
+    side->end += cell->n_bytes + n_given; /* bits lie behind the elements */
     side->n_cells++;
     zlgi_cell_busy(cell, true);
     pthread_mutex_unlock(&writer->lock);
     zlg_error error;
     zlg_status status = zlgi_file_write_at(side->fd, cell->data, cell->n_bytes, at, &error);
+    if (status == ZLG_OK && n_given > 0)
+        status = zlgi_file_write_at(side->fd, cell->given.data, n_given, at + cell->n_bytes,
+                                    &error);
     pthread_mutex_lock(&writer->lock);
     zlgi_cell_busy(cell, false);
     side->has_failed = status != ZLG_OK;
@@ -104,6 +108,10 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
         return false;
     }
     zlgi_cell_free_block(writer, cell);
+    if (n_given > 0)
+        zlgi_room_give(writer, cell->given.data, n_given);
+    if (n_given > 0)
+        cell->given.data = NULL;
     cell->is_spilled = true;
     cell->side_at = at;
     writer->counts.n_spilled++;
@@ -132,6 +140,18 @@ bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *exce
 
 /* ------------------------------------------------------------------ and back */
 
+/* Without the lock. */
+static zlg_status read_back(const zlg_writer *writer, const zlgi_cell *cell, uint8_t *data,
+                            uint8_t *bits, zlg_error *err)
+{
+    int file = cell->is_staged ? cell->held->file : writer->side.fd;
+    ZLGI_TRY(zlgi_file_read_at(file, data, cell->n_bytes, cell->side_at, err));
+    if (!bits)
+        return ZLG_OK;
+    return zlgi_file_read_at(file, bits, cell->given.n_bytes, cell->side_at + cell->n_bytes,
+                             err);
+}
+
 zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
                           zlg_error *err)
 {
@@ -142,14 +162,21 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
     uint8_t *data = zlgi_room_take(writer, cell->n_bytes);
     if (!data)
         return zlgi_no_memory(err, cell->n_bytes);
+    zlgi_given *given = &cell->given;
+    bool has_bits = given->kind == ZLGI_GIVEN_BITS && !given->data;
+    uint8_t *bits = has_bits ? zlgi_room_take(writer, given->n_bytes) : NULL;
     pthread_mutex_unlock(&writer->lock);
-    int file = cell->is_staged ? cell->held->file : writer->side.fd;
-    zlg_status status = zlgi_file_read_at(file, data, cell->n_bytes, cell->side_at, err);
+    zlg_status status = has_bits && !bits ? zlgi_no_memory(err, given->n_bytes)
+                                          : read_back(writer, cell, data, bits, err);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK) {
         zlgi_room_give(writer, data, cell->n_bytes);
+        if (bits)
+            zlgi_room_give(writer, bits, given->n_bytes);
         return status;
     }
+    if (bits)
+        given->data = bits;
     cell->data = data;
     cell->n_charged = cell->n_bytes;
     cell->held->n_bytes += cell->n_bytes;

@@ -165,6 +165,8 @@ void zlgi_cell_copy(const zlgi_cell *cell, const zlgi_cell_box *box, const zlgi_
 /* Notes a piece that was copied: is all of it given? */
 zlg_status zlgi_cell_note(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_box *box,
                           const zlgi_box *piece, zlg_error *err);
+/* Memory of what part of it was given, in bits. */
+size_t zlgi_cell_given_bytes(const zlgi_cell *cell);
 /* Nothing was given to it. */
 void zlgi_cell_forget(zlg_writer *writer, zlgi_cell *cell);
 /* What a thread of the writer does with a cell from the queue. */

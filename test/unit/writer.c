@@ -337,6 +337,49 @@ static void check_flush_makes_room(void **unused)
     close_fixture(&f);
 }
 
+/* What is noted of chunks that are given here and there is moved out with them. */
+static void check_budget_holds_when_given_in_pieces(void **unused)
+{
+    (void)unused;
+    enum { CHUNKS = 200, ROW = 64 };
+    const zlg_writer_options options = {
+        .n_bytes_struct = sizeof options, .n_threads = 1, .memory_budget = 8 * ROW * ROW};
+    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    zlg_writer_counts counts = ZLG_WRITER_COUNTS_INIT;
+    zlg_array *array;
+    zlg_writer *writer;
+    int number;
+    fixture f;
+    uint8_t row[ROW], read[CHUNKS * ROW * ROW];
+    open_fixture(&f);
+    memset(row, 7, sizeof row);
+    spec.rank = 2;
+    spec.shape = (int64_t[]){CHUNKS * ROW, ROW};
+    spec.object_shape = (int64_t[]){ROW, ROW};
+    spec.data_type = "uint8";
+    MUST(zlg_array_create(f.stores[1], "a", &spec, &array, err_));
+    MUST(zlg_writer_open(f.ctx, &options, &writer, err_));
+    MUST(zlg_writer_add(writer, array, NULL, &number, err_));
+    for (int64_t at = 0; at < 4; at += 2) /* rows 1 and 3, and later 5 and 7 */
+        for (int64_t i = 0; i < CHUNKS; i++)
+            for (int64_t k = 1; k < 4; k += 2) {
+                const zlg_submit part = {.array = number,
+                                         .start = (int64_t[]){i * ROW + 2 * at + k, 0},
+                                         .count = (int64_t[]){1, ROW},
+                                         .source = {.data = row}};
+                MUST(zlg_writer_submit(writer, &part, 1, NULL, NULL, err_));
+            }
+    MUST(zlg_writer_count(writer, &counts, err_));
+    assert_in_range(counts.n_bytes_peak, 1, counts.n_bytes_budget);
+    MUST(zlg_writer_close(writer, NULL, err_));
+    zlg_writer_free(writer);
+    MUST(zlg_array_read(array, NULL, &(zlg_target){.data = read}, NULL, err_));
+    for (int64_t i = 0; i < CHUNKS * ROW; i++)
+        assert_int_equal(read[i * ROW], i % ROW < 8 && i % 2 == 1 ? 7 : 0);
+    zlg_array_close(array);
+    close_fixture(&f);
+}
+
 static void check_failed_object_is_kept(void **unused)
 {
     (void)unused;
@@ -557,6 +600,7 @@ int main(void)
         cmocka_unit_test(check_budget_holds_in_the_worst_order),
         cmocka_unit_test(check_small_budgets),
         cmocka_unit_test(check_flush_makes_room),
+        cmocka_unit_test(check_budget_holds_when_given_in_pieces),
         cmocka_unit_test(check_failed_object_is_kept),
         cmocka_unit_test(check_refused_calls_change_nothing),
         cmocka_unit_test(check_claims),
