@@ -273,6 +273,7 @@ static zlg_status place(submitting *s, const piece *p)
     if (status == ZLG_OK) {
         held->n_bytes_given += n_bytes;
         writer->counts.n_bytes_queued += n_bytes;
+        writer->room.is_stuck = false; /* this can be moved out */
         status = p->from->lender ? lend(s, cell, p) : copy(s, cell, &box, p);
     }
     if (status != ZLG_OK)
