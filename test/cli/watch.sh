@@ -1,5 +1,7 @@
 # Arrays that somebody else writes: what is there, and each change of it.
 drop_time() { sed 's/^ *[0-9.]* s  //; s/, [-0-9.]*\/s//; s/, [0-9.]* [a-zA-Z]*\/s//'; }
+# Until the output has this; 20 s at most.
+seen() { for _ in {1..400}; do grep -qs "$1" out && return; sleep 0.05; done; }
 group3 run
 array3 run/T '0, 3' '2, 3' '"uint8"' '"dimension_names": ["time", "x"]'
 array3 run/x '3' '3' '"uint8"' '"dimension_names": ["x"]'
@@ -17,7 +19,7 @@ zellige watch run deep --once --json --objects
 
 echo "rows that come"
 zellige watch run -i 0.02 --axis time --until 4 >out &
-until [ -s out ]; do sleep 0.05; done
+seen . # what has begun
 for row in 1 2 3 4; do
   sleep 0.15
   echo "$row $row $row" | zellige write run T - --append 0
@@ -29,7 +31,6 @@ grep -c '^ *[0-9.]* s  T  . x 3  . row' out | sed 's/^[2345]$/one line for each 
 
 echo "objects that come, a new array, one that breaks"
 rm out
-seen() { until grep -q "$1" out; do sleep 0.05; done; }
 {
   seen '"x"'
   zellige fill run x --value 7
@@ -39,7 +40,7 @@ seen() { until grep -q "$1" out; do sleep 0.05; done; }
   seen '"error"'
   kill -INT "$(cat pid)"
 } 2>/dev/null &
-bash -c 'echo $$ >pid; exec zellige watch run -i 0.02 --objects --json >out'
+env --default-signal=INT bash -c 'echo $$ >pid; exec zellige watch run -i 0.02 --objects --json >out'
 echo "exit $?"
 wait
 sed 's/^{"seconds": [0-9.]*, //' out
