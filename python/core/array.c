@@ -328,6 +328,12 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *array_goes_apart(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(core_goes_apart((core_node *)self));
+}
+
 static PyGetSetDef facts[] = {
     {"shape", array_shape, NULL, "Length of each axis.", NULL},
     {"ndim", array_ndim, NULL, "Number of axes.", NULL},
@@ -340,6 +346,7 @@ static PyGetSetDef facts[] = {
     {"_is_rectilinear", array_is_rectilinear, NULL, NULL, NULL},
     {"_description", array_description, NULL, NULL, NULL},
     {"_fill", array_fill, NULL, NULL, NULL},
+    {"_goes_apart", array_goes_apart, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -112,21 +112,20 @@ static bool check_appended(const zlg_array *array, int axis, const int64_t *shap
     return true;
 }
 
-/* _append(data, shape of data, axis, promise, keep_empty, timeout) */
+/* _append(data, shape of data, axis, promise, keep_empty, timeout, cancel) */
 PyObject *core_array_append(PyObject *self, PyObject *args)
 {
     core_node *array = (core_node *)self;
-    PyObject *data, *tuple, *timeout;
+    PyObject *data, *tuple, *timeout, *cancel;
     int axis, keep_empty;
     zlg_promise promise;
     int64_t shape[ZLG_MAX_RANK];
     Py_ssize_t strides[CORE_MAX_RESULT_RANK];
     core_call call;
-    if (!PyArg_ParseTuple(args, "OO!iO&O&O", &data, &PyTuple_Type, &tuple, &axis,
+    if (!PyArg_ParseTuple(args, "OO!iO&O&OO", &data, &PyTuple_Type, &tuple, &axis,
                           core_to_promise, &promise, core_to_keep_empty, &keep_empty,
-                          &timeout) ||
-        !core_node_writable(array) || !core_call_make(&call, timeout) ||
-        !core_call_watch(&call, core_state_of(array->module), NULL, NULL))
+                          &timeout, &cancel) ||
+        !core_node_writable(array) || !core_call_make(&call, timeout))
         return NULL;
     core_source source = {0};
     core_handle *held = core_handle_hold(array->handle);
@@ -134,7 +133,8 @@ PyObject *core_array_append(PyObject *self, PyObject *args)
     zlg_array *fresh = NULL;
     zlg_status status = ZLG_USAGE;
     bool good = false;
-    if (take_shape(tuple, zlg_array_rank(held->array), shape) &&
+    if (core_call_watch(&call, core_state_of(array->module), NULL, cancel) &&
+        take_shape(tuple, zlg_array_rank(held->array), shape) &&
         check_appended(held->array, axis, shape) &&
         core_source_make(&source, array, held, data, tuple, false, strides)) {
         source.source.strides = source.is_packed ? NULL : strides;
@@ -144,6 +144,7 @@ PyObject *core_array_append(PyObject *self, PyObject *args)
                                   &call.call, &fresh, &err);
         good = core_call_leave(&call, status, &err);
     }
+    core_call_reset(&call);
     core_source_reset(&source);
     if (status != ZLG_OK) {
         core_handle_drop(held);

@@ -328,7 +328,16 @@ class Array(Choosing, Standard, Node):
             source = as_array(data, self.dtype)
         if source.ndim != self.ndim:
             raise UsageError(f"data of {source.ndim} axes for an array of {self.ndim}")
-        self._append(source, source.shape, axis, promise, keep_empty, timeout)
+
+        def run(cancel: Any = None) -> None:
+            self._append(
+                source, source.shape, axis, promise, keep_empty, timeout, cancel
+            )
+
+        if self._goes_apart:
+            apart(run)
+        else:
+            run()
         self._forget()
         self._changed()
         return self.shape
@@ -528,6 +537,12 @@ def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
+def _any_goes_apart(parts: list[Any]) -> bool:
+    """Has one of these reads or writes large chunks, and may Ctrl-C come here?"""
+    firsts = [part[0] for part in parts if isinstance(part, (tuple, list)) and part]
+    return any(isinstance(first, Array) and first._goes_apart for first in firsts)
+
+
 def read_many(
     reads: Any,
     out: Any = None,
@@ -546,9 +561,24 @@ def read_many(
     ``transform(array, index, data)`` is called once for each chunk, as :func:`Array.read`
     does, with the array that the chunk is of: the first one of the reads that want it.
     """
+    pairs = list(reads)
     outs = None if out is None else list(out)
-    ways = timeout, missing_is_error, progress, None, transform, raw
-    return _core.read_many(list(reads), outs, *ways)
+
+    def run(into: list[Any] | None, cancel: Any = None) -> list[Any]:
+        ways = timeout, missing_is_error, progress, cancel, transform, raw
+        return _core.read_many(pairs, into, *ways)
+
+    if transform is not None or not _any_goes_apart(pairs):
+        return run(outs)
+    results = apart(run, None)
+    if outs is None:
+        return results
+    shapes = [(np.shape(into), np.asarray(into).dtype) for into in outs]
+    if shapes != [(result.shape, result.dtype) for result in results]:
+        return run(outs)  # which says what is wrong with them
+    for into, result in zip(outs, results, strict=True):
+        np.asarray(into)[...] = result
+    return outs
 
 
 def write_many(
@@ -564,4 +594,12 @@ def write_many(
     Each object is stored once, however many of the writes fall into it; where they overlap
     the last one counts. What is left out is as the first array was opened.
     """
-    _core.write_many(list(writes), promise, keep_empty, timeout, progress, None)
+    parts = list(writes)
+
+    def run(cancel: Any = None) -> None:
+        _core.write_many(parts, promise, keep_empty, timeout, progress, cancel)
+
+    if _any_goes_apart(parts):
+        apart(run)
+    else:
+        run()

@@ -152,7 +152,10 @@ def test_ctrl_c_does_not_wait_for_a_large_chunk(tmp_path):
         out = np.zeros({n}, "u1")
         values = np.random.default_rng(2).integers(0, 40, {n}, "u1")
         for call in (lambda: array[...], lambda: array.read(out=out),
-                     lambda: array.__setitem__(..., values)):
+                     lambda: zellige.read_many([(array, ...), (array, 0)], [out, out[:1]]),
+                     lambda: array.__setitem__(..., values),
+                     lambda: zellige.write_many([(array, ..., values)]),
+                     lambda: array.append(values)):
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
             try:
                 call()
@@ -165,8 +168,33 @@ def test_ctrl_c_does_not_wait_for_a_large_chunk(tmp_path):
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
     )
-    assert result.stdout.split() == ["1", "False"] * 3, result.stderr
+    assert result.stdout.split() == ["1", "False"] * 6, result.stderr
     assert array.store.get("c/0") == before
+    with pytest.raises(zellige.NotFoundError):
+        array.store.get("c/1")
+    assert zellige.open_array(tmp_path).shape == (n,)
+
+
+def test_large_chunks_in_calls_of_many(tmp_path):
+    """Such calls are made in a thread too; they give what they give otherwise."""
+    n = 9 << 20
+    array = zellige.create_array(tmp_path, shape=n, dtype="u1", chunks=n)
+    data = np.arange(n, dtype="u1")
+    zellige.write_many([(array, slice(0, 5), 7), (array, slice(3, n), data[3:])])
+    data[:3] = 7
+    first, rest = zellige.read_many([(array, slice(0, 4)), (array, slice(4, None))])
+    same(first, data[:4])
+    same(rest, data[4:])
+    outs = [np.zeros(4, "u1"), np.zeros(n, "u1")]
+    results = zellige.read_many([(array, slice(0, 4)), (array, ...)], outs)
+    assert results[0] is outs[0] and results[1] is outs[1]
+    same(outs[1], data)
+    with pytest.raises(zellige.UsageError):
+        zellige.read_many([(array, slice(0, 4))], [np.zeros(5, "u1")])
+    assert array.append(data) == (2 * n,)
+    same(array[n:], data)
+    with pytest.raises(zellige.UsageError):
+        array.append(np.zeros((2, 2), "u1"))
 
 
 def test_deadline(slow):
