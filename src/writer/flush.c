@@ -159,9 +159,7 @@ static zlg_status call_waiting(zlg_writer *writer, waiting_fn wait, const zlg_ca
 {
     zlg_call call;
     zlgi_patience patience;
-    ZLGI_TRY(zlgi_call_read(given, &call, err));
-    ZLGI_TRY(zlgi_writer_enter(writer, err));
-    zlgi_patience_init(&patience, &call);
+    ZLGI_TRY(zlgi_writer_enter_for(writer, given, &call, &patience, err));
     patience.n_all = writer->counts.n_bytes_queued;
     zlg_status status = wait(writer, &patience, err);
     zlgi_writer_leave(writer);

@@ -259,9 +259,7 @@ zlg_status zlg_writer_append(zlg_writer *writer, int array, int axis, int64_t n,
     zlgi_patience patience;
     if (out)
         *out = 0;
-    ZLGI_TRY(zlgi_call_read(given, &call, err));
-    ZLGI_TRY(zlgi_writer_enter(writer, err));
-    zlgi_patience_init(&patience, &call);
+    ZLGI_TRY(zlgi_writer_enter_for(writer, given, &call, &patience, err));
     zlg_status status = zlgi_turn_of_submits(writer, &patience, err);
     if (status == ZLG_OK) {
         status = append(writer, array, axis, n, source, &patience, out_first, out, err);

@@ -648,9 +648,7 @@ static zlg_status submit_in_turn(zlg_writer *writer, const zlg_submit *parts, si
 {
     zlg_call call;
     zlgi_patience patience;
-    ZLGI_TRY(zlgi_call_read(given, &call, err));
-    ZLGI_TRY(zlgi_writer_enter(writer, err));
-    zlgi_patience_init(&patience, &call);
+    ZLGI_TRY(zlgi_writer_enter_for(writer, given, &call, &patience, err));
     zlg_status status = zlgi_turn_of_submits(writer, &patience, err);
     if (status == ZLG_OK) {
         *is_taken = true;

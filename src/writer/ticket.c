@@ -142,9 +142,7 @@ zlg_status zlg_writer_wait(zlg_writer *writer, zlg_ticket ticket, zlg_ticket_sta
 {
     zlg_call call;
     zlgi_patience patience;
-    ZLGI_TRY(zlgi_call_read(given, &call, err));
-    ZLGI_TRY(zlgi_writer_enter(writer, err));
-    zlgi_patience_init(&patience, &call);
+    ZLGI_TRY(zlgi_writer_enter_for(writer, given, &call, &patience, err));
     zlg_status status = wait_for(writer, ticket, state, &patience, err);
     zlgi_writer_leave(writer);
     return status;

@@ -27,6 +27,15 @@ zlg_status zlgi_writer_enter(zlg_writer *writer, zlg_error *err)
     return ZLG_OK;
 }
 
+zlg_status zlgi_writer_enter_for(zlg_writer *writer, const zlg_call *given, zlg_call *call,
+                                 zlgi_patience *patience, zlg_error *err)
+{
+    ZLGI_TRY(zlgi_call_read(given, call, err));
+    ZLGI_TRY(zlgi_writer_enter(writer, err));
+    zlgi_patience_init(patience, call);
+    return ZLG_OK;
+}
+
 void zlgi_writer_leave(zlg_writer *writer)
 {
     pthread_mutex_unlock(&writer->lock);

@@ -383,6 +383,9 @@ struct zlg_writer {
 
 /* Locks, in the process that opened it: USAGE, with no lock held, in another. */
 zlg_status zlgi_writer_enter(zlg_writer *writer, zlg_error *err);
+/* The same for a call that may wait: as long as it says. */
+zlg_status zlgi_writer_enter_for(zlg_writer *writer, const zlg_call *given, zlg_call *call,
+                                 zlgi_patience *patience, zlg_error *err);
 void zlgi_writer_leave(zlg_writer *writer);
 /* Waits for a change, or a while; with CANCELLED when patience is at its end. */
 zlg_status zlgi_writer_wait(zlg_writer *writer, zlgi_patience *patience, zlg_error *err);
