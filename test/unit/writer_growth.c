@@ -27,6 +27,16 @@ static void open_growing(writing *w, int64_t n_steps)
     MUST(zlg_writer_add(w->writer, w->array, NULL, &w->number, err_));
 }
 
+/* The array ends within a shard, in which a row is stored. */
+static void open_begun(writing *w)
+{
+    int32_t row[WIDTH];
+    open_growing(w, 1);
+    for (int i = 0; i < WIDTH; i++)
+        row[i] = value_at(0, i);
+    MUST(zlg_array_write(w->array, NULL, &(zlg_source){.data = row}, NULL, err_));
+}
+
 /* A reader sees rows when all below them are stored: not before. */
 static void check_rows_are_known_when_stored(void **unused)
 {
@@ -54,11 +64,7 @@ static void check_rows_continue_a_shard(void **unused)
 {
     (void)unused;
     writing w;
-    int32_t row[WIDTH];
-    open_growing(&w, 1);
-    for (int i = 0; i < WIDTH; i++)
-        row[i] = value_at(0, i);
-    MUST(zlg_array_write(w.array, NULL, &(zlg_source){.data = row}, NULL, err_));
+    open_begun(&w);
     MUST(append(&w, 1, 5, err_));
     MUST(zlg_writer_close(w.writer, NULL, err_));
     check_steps(w.f.stores[1], "a", 6, 0, 6);
@@ -70,11 +76,7 @@ static void check_rows_of_a_continued_shard_are_known(void **unused)
 {
     (void)unused;
     writing w;
-    int32_t row[WIDTH];
-    open_growing(&w, 1);
-    for (int i = 0; i < WIDTH; i++)
-        row[i] = value_at(0, i);
-    MUST(zlg_array_write(w.array, NULL, &(zlg_source){.data = row}, NULL, err_));
+    open_begun(&w);
     MUST(append(&w, 1, 2, err_));
     MUST(zlg_writer_drain(w.writer, NULL, err_));
     check_steps(w.f.stores[1], "a", 1, 0, 1);
