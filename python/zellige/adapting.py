@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Iterable
 from itertools import chain
 from threading import Lock
@@ -42,26 +43,27 @@ def _equal(one: Any, other: Any) -> bool:
     return memoryview(one).cast("B") == memoryview(other).cast("B")
 
 
-class Adapter:
-    """A store of others; see _core_mapping.c for who calls it."""
+class Adapter(ABC):
+    """A store of others; see python/core/mapping.c for who calls it."""
 
     def __init__(self, label: str) -> None:
         self.label = label
 
+    @abstractmethod
     def get(self, key: str) -> Any:
         """The bytes of a key, or None."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put(self, key: str, data: bytes) -> None:
-        raise NotImplementedError
+        """Stores the bytes of a key."""
 
+    @abstractmethod
     def delete(self, key: str) -> None:
         """May raise where nothing is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def find(self, prefix: str, delimited: bool) -> Iterable[Found]:
         """What lies below a prefix: all of it, or one level."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------ for the binding
 
