@@ -334,10 +334,7 @@ class Array(Choosing, Standard, Node):
                 source, source.shape, axis, promise, keep_empty, timeout, cancel
             )
 
-        if self._goes_apart:
-            apart(run)
-        else:
-            run()
+        _run(run, self._goes_apart)
         self._forget()
         self._changed()
         return self.shape
@@ -537,6 +534,13 @@ def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
+def _run(call: Callable[..., None], goes_apart: bool) -> None:
+    if goes_apart:
+        apart(call)
+    else:
+        call()
+
+
 def _any_goes_apart(parts: list[Any]) -> bool:
     """Has one of these reads or writes large chunks, and may Ctrl-C come here?"""
     firsts = [part[0] for part in parts if isinstance(part, (tuple, list)) and part]
@@ -599,7 +603,4 @@ def write_many(
     def run(cancel: Any = None) -> None:
         _core.write_many(parts, promise, keep_empty, timeout, progress, cancel)
 
-    if _any_goes_apart(parts):
-        apart(run)
-    else:
-        run()
+    _run(run, _any_goes_apart(parts))
