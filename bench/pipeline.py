@@ -11,7 +11,7 @@ import sys
 
 from report import NOISE, mark
 
-OURS, ZARRS, BUILT_IN = "zarr+zellige", "zarr+zarrs", ("zarr", "zarr-fused")
+OURS, ZARRS, BUILT_IN = "zarr+zellige", "zarr+zarrs", ("zarr-batched", "zarr-fused")
 # task: bar against zarr+zarrs, or None. Against zarr-python's own it is 1 for all.
 BARS: dict[str, float | None] = {
     "read:raw": 1.0,

@@ -333,7 +333,9 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
     for (uint64_t i = 0; i < held->n_cells; i++)
         p.is_alone = p.is_alone && held->cells[i].state != ZLGI_CELL_STORED;
     p.is_alone = p.is_alone && (p.is_full || !held->is_mine);
-    if (p.is_alone && zlgi_stage_is_whole(held) && put_staged(&p) == ZLG_OK)
+    bool is_staged = zlgi_stage_is_whole(held) ||
+                     (p.is_full && p.is_alone && zlgi_stage_in_order(writer, held));
+    if (p.is_alone && is_staged && put_staged(&p) == ZLG_OK)
         return ZLG_OK;
     zlgi_arena_init(&p.arena, &writer->ctx->alloc);
     bool is_one = set_aside(&p);

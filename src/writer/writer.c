@@ -312,7 +312,7 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
     ZLGI_TRY(make_swap(fed, err));
     ZLGI_TRY(settle_call(writer, fed, err));
     open_side(writer, array->store);
-    fed->is_staged = zlgi_stage_suits(writer, fed);
+    fed->staging = zlgi_stage_suits(writer, fed);
     ZLGI_TRY(make_budget(writer, fed, err));
     if (fed->has_claim)
         ZLGI_TRY(take_claim(writer, fed, err));

@@ -186,6 +186,13 @@ zlg_status zlgi_cell_encode(zlg_writer *writer, const zlgi_fed *fed,
                             const zlgi_cell_box *box, const zlgi_elements *elements,
                             zlgi_scratch *scratch, zlgi_encoded *out, zlg_error *err);
 
+/* When chunks go to the file that becomes their object (stage.c). */
+typedef enum zlgi_staging {
+    ZLGI_STAGED_NOT = 0,
+    ZLGI_STAGED_PLACED, /* each when it is full */
+    ZLGI_STAGED_ORDERED /* one after the other, when the last is encoded */
+} zlgi_staging;
+
 /* ------------------------------------------------------------------ objects (held.c) */
 typedef enum zlgi_held_state {
     ZLGI_HELD_OPEN = 0,
@@ -208,7 +215,8 @@ struct zlgi_held {
     uint64_t n_bytes;           /* in memory */
     uint64_t n_bytes_given;     /* and not stored */
     int64_t cell_grid[ZLG_MAX_RANK];
-    bool has_file; /* see stage.c */
+    bool has_file;   /* see stage.c */
+    bool is_writing; /* to it */
     int file;
     uint64_t n_staged; /* cells in it */
     uint64_t *places;
@@ -280,9 +288,12 @@ void zlgi_side_close(zlg_writer *writer);
 
 /* ------------------------------------------------------------------ staging (stage.c) */
 /* Do objects of this array get files that are filled chunk by chunk? */
-bool zlgi_stage_suits(const zlg_writer *writer, const zlgi_fed *fed);
-/* Moves an encoded cell that is busy to its place, if it can be. */
+zlgi_staging zlgi_stage_suits(const zlg_writer *writer, const zlgi_fed *fed);
+/* Moves an encoded cell that is busy to its place, if it has one from the beginning. */
 void zlgi_stage_cell(zlg_writer *writer, zlgi_cell *cell);
+/* Moves all cells of an object that is full and being stored. False: not all, or they are
+ * better put in one go. */
+bool zlgi_stage_in_order(zlg_writer *writer, zlgi_held *held);
 bool zlgi_stage_is_whole(const zlgi_held *held);
 /* Stores an object that is whole. Without the lock. */
 zlg_status zlgi_stage_put(const zlgi_held *held, zlgi_scratch *scratch, zlgi_change change,
@@ -323,7 +334,7 @@ struct zlgi_fed {
     zlgi_arena arena;
     const zlgi_swap *swap; /* to the other byte order; NULL: there is none */
     zlg_call call;         /* of what the engine is asked for; settled */
-    bool is_staged;        /* zlgi_stage_suits */
+    zlgi_staging staging;
     bool has_claim;
     int64_t claim_start[ZLG_MAX_RANK], claim_count[ZLG_MAX_RANK];
     zlgi_claim claim; /* of objects */

@@ -9,7 +9,8 @@
 
 #include "zellige_writer.h"
 
-/* Chunks of wide arrays go straight into the files of their shards. */
+/* Chunks of wide arrays go into the files of their shards, each when it comes, or when all
+ * have come. */
 enum { NARROW = 12, WIDE = 128 * 1024, ROWS = 12, N_ARRAYS = 4, AT_ONCE = 4 };
 
 typedef struct scene {
@@ -27,8 +28,9 @@ typedef struct scene {
 static const int64_t lengths[N_ARRAYS] = {ROWS, ROWS / 2, 0, 0};
 static const char *const paths[N_ARRAYS] = {"fixed", "half", "rows", "fewer"};
 
-static const char *const raw =
-    "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
+#define RAW "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+static const char *const codecs[N_ARRAYS] = {"[" RAW ",{\"name\":\"crc32c\"}]", NULL,
+                                             "[" RAW "]", NULL};
 
 static uint16_t value_of(int64_t row)
 {
@@ -59,7 +61,7 @@ static void make_arrays(scene *s, bool files)
         spec.object_shape = (int64_t[2]){4, side_of(s, i)};
         spec.chunk_shape = i % 2 ? NULL : (int64_t[2]){2, s->side / 2};
         spec.data_type = "uint16";
-        spec.codecs = i == 2 ? raw : NULL;
+        spec.codecs = codecs[i];
         MUST(zlg_array_create(s->store, paths[i], &spec, &s->arrays[i], err_));
     }
 }
