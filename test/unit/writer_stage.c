@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Those that are stored as they are go there as they come: what is stored is what a write of
- * the whole array stores, and little of it was in memory. Others go there when the shard is
- * full. */
+/* Those that are stored as they are go there as they come: what is stored is what a write
+ * of the whole array stores, and little of it was in memory. Others go there when the shard
+ * is full. */
 enum { WIDE = 65536, ROWS = 11, N_BYTES_ROW = WIDE * 4 };
 #define RAW "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define CHECKED RAW ",{\"name\":\"crc32c\"}"
