@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,6 +138,26 @@ void zlgi_folder_remove(const char *path)
 {
     zlgi_file_remove(path, LOCK_NAME);
     (void)rmdir(path); /* somebody else may have come */
+}
+
+bool zlgi_folder_hold(const char *path, int *out)
+{
+    *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*out < 0 || flock(*out, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    bool is_taken = errno == EWOULDBLOCK;
+    close(*out);
+    *out = -1;
+    return !is_taken;
+}
+
+/* Unlocked by name: a child of fork may have the descriptor still. */
+void zlgi_folder_let(int held)
+{
+    if (held < 0)
+        return;
+    (void)flock(held, LOCK_UN);
+    close(held);
 }
 
 /* ------------------------------------------------------------------ files in them */

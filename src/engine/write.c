@@ -92,6 +92,20 @@ static zlg_status compare(object_writer *writer, zlgi_txn *txn, const zlgi_bytes
     return ZLG_OK;
 }
 
+/* Nothing is to be created, which is no reason to let what is there pass for it. */
+static zlg_status check_absent(object_writer *writer)
+{
+    zlg_store *store = writer->box.source->store;
+    zlgi_object object;
+    zlg_status status = store->class->open(store, writer->key, 0, &object, writer->err);
+    if (status == ZLG_NOT_FOUND)
+        return ZLG_OK;
+    if (status != ZLG_OK)
+        return status;
+    store->class->release(store, &object);
+    return zlgi_fail(writer->err, ZLG_EXISTS, "it is there already");
+}
+
 static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
 {
     zlg_store *store = writer->box.source->store;
@@ -105,6 +119,8 @@ static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
         ZLGI_TRY(read_old(writer, txn, old));
     }
     ZLGI_TRY(put_together(writer, old, &parts, &n_parts));
+    if (n_parts == ZLGI_REMOVE && txn->change == ZLGI_CREATE)
+        ZLGI_TRY(check_absent(writer));
     if (n_parts == ZLGI_REMOVE && txn->change != ZLGI_REPLACE && !txn->present) {
         stats->n_removed++;
         return ZLG_OK;

@@ -140,7 +140,7 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
     if (status == ZLG_OK) {
         writer->state = ZLGI_WRITER_CLOSED;
         for (int i = 0; i < writer->n_fed; i++)
-            zlgi_claim_give(&writer->ctx->claims, &writer->fed[i]->claim);
+            zlgi_grow_end(writer, writer->fed[i]);
         each_held(writer, discard);
         if (writer->journal)
             zlgi_journal_end(writer->journal, true);

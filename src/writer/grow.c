@@ -5,6 +5,8 @@
  */
 #include "writer/writer.h"
 
+#include <stdio.h>
+
 /* More rows than anybody has, but few enough that objects can be numbered. */
 static int64_t endless(const zlgi_fed *fed, int axis)
 {
@@ -17,7 +19,45 @@ static int64_t endless(const zlgi_fed *fed, int axis)
     return ZLGI_MAX(rows / edge * edge, edge);
 }
 
-zlg_status zlgi_grow_start(zlgi_fed *fed, int axis, zlg_error *err)
+/* One writer appends at a time: for others in the process the objects are claimed, for
+ * other processes the folder of the array is held. */
+static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_error *err)
+{
+    const zlg_array *plain = fed->plain;
+    zlgi_claims *claims = &writer->ctx->claims;
+    const zlgi_store_class *class = plain->store->class;
+    const char *directory = class->directory ? class->directory(plain->store) : NULL;
+    char path[ZLGI_FOLDER_MAX];
+    zlgi_claim *claim = &fed->claim;
+    if (!claim->is_taken) {
+        *claim = (zlgi_claim){.owner = writer,
+                              .store_id = plain->store->id,
+                              .path = plain->path,
+                              .rank = plain->meta.rank};
+        for (int i = 0; i < plain->meta.rank; i++)
+            claim->last[i] = INT64_MAX;
+        claim->first[axis] = plain->meta.shape[axis] / plain->object_shape[axis];
+        if (zlgi_claim_take(claims, claim, NULL) != ZLG_OK)
+            return zlgi_fail(err, ZLG_EXISTS, "another writer appends to it");
+    }
+    if (!directory)
+        return ZLG_OK;
+    int n = snprintf(path, sizeof path, "%s/%s", directory, plain->path);
+    if (n < (int)sizeof path && !zlgi_folder_hold(path, &fed->growth.folder)) {
+        zlgi_claim_give(claims, claim);
+        return zlgi_fail(err, ZLG_EXISTS, "the writer of another process appends to it");
+    }
+    return ZLG_OK;
+}
+
+void zlgi_grow_end(zlg_writer *writer, zlgi_fed *fed)
+{
+    zlgi_claim_give(&writer->ctx->claims, &fed->claim);
+    zlgi_folder_let(fed->growth.folder);
+    fed->growth.folder = -1;
+}
+
+zlg_status zlgi_grow_start(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_error *err)
 {
     zlgi_growth *growth = &fed->growth;
     const zlg_array *plain = fed->plain;
@@ -31,6 +71,7 @@ zlg_status zlgi_grow_start(zlgi_fed *fed, int axis, zlg_error *err)
     if (plain->source.grid.axis[axis].chunk == 0)
         return zlgi_fail(err, ZLG_UNSUPPORTED, "a rectilinear axis does not grow");
     int64_t length = plain->source.grid.axis[axis].length;
+    ZLGI_TRY(take_end(writer, fed, axis, err));
     growth->axis = axis;
     growth->first = growth->published = growth->flushed = length;
     growth->next = growth->taken = length;
@@ -118,6 +159,28 @@ static int64_t known_rows(const zlgi_fed *fed)
     const zlgi_growth *growth = &fed->growth;
     int64_t rows = growth->slab * fed->plain->object_shape[growth->axis];
     return ZLGI_MIN(ZLGI_MAX(rows, growth->flushed), growth->next);
+}
+
+/* Is the length in the document ours, or has somebody else appended rows? */
+zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *err)
+{
+    const zlgi_growth *growth = &fed->growth;
+    const zlg_array *plain = fed->plain;
+    zlg_array *now;
+    int64_t published = growth->published;
+    pthread_mutex_unlock(&writer->lock);
+    zlg_status status = zlg_array_open(plain->store, plain->path, NULL, &now, err);
+    pthread_mutex_lock(&writer->lock);
+    if (status != ZLG_OK)
+        return status;
+    int64_t length =
+        now->meta.rank == plain->meta.rank ? now->meta.shape[growth->axis] : -1;
+    zlg_array_close(now);
+    if (length < published || length > ZLGI_MAX(published, known_rows(fed)))
+        return zlgi_fail(err, ZLG_EXISTS,
+                         "axis %d is %lld long by now, not %lld: somebody else changed it",
+                         growth->axis, (long long)length, (long long)published);
+    return ZLG_OK;
 }
 
 typedef struct publishing {
@@ -228,7 +291,7 @@ static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
         return zlgi_fail(err, ZLG_USAGE, "array %d was not added", number);
     zlgi_fed *fed = writer->fed[number];
     zlgi_growth *growth = &fed->growth;
-    zlg_status status = zlgi_grow_start(fed, axis, err);
+    zlg_status status = zlgi_grow_start(writer, fed, axis, err);
     if (status == ZLG_OK && (n < 0 || !zlgi_add_i64(growth->next, n, &end) ||
                              end > fed->array->source.grid.axis[axis].length))
         status = zlgi_fail(err, ZLG_USAGE, "%lld to append", (long long)n);

@@ -1,7 +1,8 @@
 /*
  * put.c: an object from its cells. Chunks that are encoded go to the engine as they are; of
  * those of which a part is missing that part is the fill value, or, where something may be
- * stored already, what is stored.
+ * stored already, what is stored. So may be what lies beyond the array in chunks that reach
+ * there: somebody else may have made it longer.
  */
 #include "writer/writer.h"
 
@@ -9,9 +10,9 @@
 typedef struct parts {
     const zlgi_fed *fed;
     zlgi_arena *arena;
-    zlgi_buf requests; /* zlgi_request */
-    const zlgi_cell *cell;
-    zlgi_cell_box box; /* of the cell */
+    zlgi_buf requests;       /* zlgi_request */
+    zlgi_cell_box box;       /* of the cell */
+    const uint8_t *elements; /* of it */
 } parts;
 
 typedef struct putting {
@@ -22,8 +23,10 @@ typedef struct putting {
     zlg_encoded *chunks; /* n of them, and where each begins */
     int64_t *starts[ZLG_MAX_RANK];
     size_t n;
-    uint64_t aside;         /* bytes of the room, not used yet */
-    bool is_full, is_alone; /* alone: nothing that is stored stays */
+    uint64_t aside; /* bytes of the room, not used yet */
+    bool is_full;
+    bool is_alone; /* nothing that is stored stays */
+    bool creates;  /* nothing may be stored */
     zlg_stats stats;
     zlg_error *err;
 } putting;
@@ -33,7 +36,28 @@ static bool is_partial(const zlgi_cell *cell)
     return cell->state == ZLGI_CELL_FILLING && !cell->is_clean;
 }
 
+/* It is encoded, but only what lies inside the array may be put. */
+static bool reaches_out(const putting *p, const zlgi_cell *cell, const zlgi_cell_box *box)
+{
+    int64_t n = 0;
+    for (int i = 0; i < p->held->fed->array->meta.rank; i++)
+        n += box->shape[i] - box->inside[i];
+    return !p->is_alone && cell->state == ZLGI_CELL_ENCODED && n > 0;
+}
+
 /* ------------------------------------------------------------------ chunks */
+
+/* What is decoded. */
+static uint64_t n_bytes_reaching_out(const putting *p)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; !p->is_alone && i < p->held->n_cells; i++) {
+        zlgi_cell_box box;
+        zlgi_cell_locate(&p->held->cells[i], &box);
+        n += reaches_out(p, &p->held->cells[i], &box) ? box.n_bytes : 0;
+    }
+    return n;
+}
 
 /* What is read back, and encoded beside that. */
 static uint64_t n_bytes_needed(const zlg_writer *writer, const zlgi_held *held)
@@ -75,7 +99,7 @@ static bool make_room(putting *p)
 static bool set_aside(putting *p)
 {
     zlg_writer *writer = p->writer;
-    uint64_t n_bytes = n_bytes_needed(writer, p->held);
+    uint64_t n_bytes = n_bytes_needed(writer, p->held) + n_bytes_reaching_out(p);
     bool is_one = n_bytes > 0 && !zlgi_room_has(writer, n_bytes);
     p->aside = n_bytes;
     writer->room.aside += n_bytes;
@@ -162,7 +186,7 @@ static zlg_status list_chunks(putting *p)
         zlgi_cell *cell = &p->held->cells[i];
         zlgi_cell_box box;
         zlgi_cell_locate(cell, &box);
-        if (cell->state == ZLGI_CELL_ENCODED)
+        if (cell->state == ZLGI_CELL_ENCODED && !reaches_out(p, cell, &box))
             add_chunk(p, &box, cell->is_absent ? NULL : cell->data, cell->n_bytes);
         else if (is_partial(cell) && p->is_alone)
             ZLGI_TRY(encode_partial(p, cell, &box));
@@ -213,8 +237,7 @@ static zlg_status put_chunks(putting *p)
                                   .promise = call.promise,
                                   .keep_empty = call.keep_empty > 0,
                                   .replace = p->is_alone,
-                                  .create =
-                                      existing == ZLG_EXISTING_REFUSE && !p->held->is_mine,
+                                  .create = p->creates,
                                   .skip_equal = existing == ZLG_EXISTING_SKIP_EQUAL};
     if (p->n == 0)
         return ZLG_OK;
@@ -242,33 +265,64 @@ static zlg_status add_box(void *user, const zlgi_box *box, zlg_error *err)
     *selection = (zlg_selection){.kind = ZLG_BOX, .rank = rank, .axes = axes};
     const zlgi_request request = {.source = &q->fed->array->source,
                                   .selection = selection,
-                                  .memory = q->cell->data + offset,
+                                  .memory = (uint8_t *)(uintptr_t)q->elements + offset,
                                   .strides = strides,
                                   .promise = q->fed->call.promise,
                                   .keep_empty = q->fed->call.keep_empty > 0};
     return zlgi_buf_append(&q->requests, &request, sizeof request, err);
 }
 
+/* Of a chunk that reaches out, its elements in a block, and what of them is inside. */
+static zlg_status add_inside(putting *p, parts *q, const zlgi_cell *cell, uint8_t *block)
+{
+    static const int64_t origin[ZLG_MAX_RANK] = {0};
+    const zlgi_source *source = &p->held->fed->array->source;
+    const zlgi_box inside = {
+        .rank = source->grid.rank, .start = origin, .count = q->box.inside};
+    const zlgi_bytes encoded = {.data = cell->is_absent ? NULL : cell->data,
+                                .n = cell->n_bytes};
+    ZLGI_TRY(zlgi_chunk_decode(&p->writer->ctx->engine, p->scratch, source, q->box.shape,
+                               encoded, block, p->err));
+    q->elements = block;
+    return add_box(q, &inside, p->err);
+}
+
+static zlg_status add_elements(putting *p, parts *q, zlgi_buf *decoded)
+{
+    size_t used = 0;
+    for (uint64_t i = 0; i < p->held->n_cells; i++) {
+        const zlgi_cell *cell = &p->held->cells[i];
+        zlgi_cell_locate(cell, &q->box);
+        if (is_partial(cell)) {
+            q->elements = cell->data;
+            ZLGI_TRY(zlgi_given_boxes(&cell->given, q->fed->array->meta.rank, q->box.shape,
+                                      add_box, q, p->err));
+        } else if (reaches_out(p, cell, &q->box)) {
+            ZLGI_TRY(add_inside(p, q, cell, decoded->data + used));
+            used += q->box.n_bytes;
+        }
+    }
+    return ZLG_OK;
+}
+
 /* What may be stored of these chunks stays, also what somebody else writes meanwhile. */
 static zlg_status put_elements(putting *p)
 {
     parts q = {.fed = p->held->fed, .arena = &p->arena};
+    zlgi_buf decoded;
     zlg_call call = make_call(p);
-    zlg_status status = ZLG_OK;
     zlgi_buf_init(&q.requests, &p->writer->ctx->alloc);
-    for (uint64_t i = 0; i < p->held->n_cells && status == ZLG_OK; i++) {
-        q.cell = &p->held->cells[i];
-        if (!is_partial(q.cell))
-            continue;
-        zlgi_cell_locate(q.cell, &q.box);
-        status = zlgi_given_boxes(&q.cell->given, q.fed->array->meta.rank, q.box.shape,
-                                  add_box, &q, p->err);
-    }
+    zlgi_buf_init(&decoded, &p->writer->ctx->alloc);
+    zlg_status status =
+        zlgi_buf_reserve(&decoded, (size_t)n_bytes_reaching_out(p), false, p->err);
+    if (status == ZLG_OK)
+        status = add_elements(p, &q, &decoded);
     size_t n = q.requests.n / sizeof(zlgi_request);
     if (status == ZLG_OK && n > 0)
         status = zlgi_engine_write(&p->writer->ctx->engine,
                                    (const zlgi_request *)(const void *)q.requests.data, n,
                                    &call, p->err);
+    zlgi_buf_reset(&decoded);
     zlgi_buf_reset(&q.requests);
     return status;
 }
@@ -305,17 +359,65 @@ static void count(zlg_writer *writer, const zlg_stats *stats)
 static zlg_status put_staged(putting *p)
 {
     zlg_writer *writer = p->writer;
-    bool creates = writer->options.existing == ZLG_EXISTING_REFUSE && !p->held->is_mine;
     uint64_t n_bytes;
     pthread_mutex_unlock(&writer->lock);
     zlg_status status = zlgi_stage_put(
-        p->held, p->scratch, creates ? ZLGI_CREATE : ZLGI_REPLACE, &n_bytes, NULL);
+        p->held, p->scratch, p->creates ? ZLGI_CREATE : ZLGI_REPLACE, &n_bytes, NULL);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK)
         return status;
     writer->counts.n_stored++;
     writer->counts.n_bytes_stored += n_bytes;
     return ZLG_OK;
+}
+
+static zlg_status put_in_one_go(putting *p)
+{
+    zlg_writer *writer = p->writer;
+    zlgi_arena_init(&p->arena, &writer->ctx->alloc);
+    p->n = 0;
+    bool is_one = set_aside(p);
+    zlg_status status = load(p);
+    if (status == ZLG_OK) {
+        pthread_mutex_unlock(&writer->lock);
+        status = put(p);
+        pthread_mutex_lock(&writer->lock);
+        forget_chunks(p);
+    }
+    zlgi_room_use(writer, &p->aside, UINT64_MAX);
+    if (is_one) {
+        writer->is_loading = false;
+        pthread_cond_broadcast(&writer->work); /* for those that waited for it */
+    }
+    zlgi_arena_reset(&p->arena);
+    return status;
+}
+
+static bool is_alone(const putting *p)
+{
+    const zlgi_held *held = p->held;
+    zlg_existing existing = p->writer->options.existing;
+    bool is_alone = p->is_full || is_new(held) || existing == ZLG_EXISTING_REPLACE ||
+                    existing == ZLG_EXISTING_REFUSE;
+    for (uint64_t i = 0; i < held->n_cells; i++)
+        is_alone = is_alone && held->cells[i].state != ZLGI_CELL_STORED;
+    return is_alone && (p->is_full || !held->is_mine);
+}
+
+/* Somebody else may store what lies beyond the array in it. */
+static bool may_be_shared(const putting *p)
+{
+    zlg_existing existing = p->writer->options.existing;
+    const zlgi_grid *grid = &p->held->fed->array->source.grid;
+    bool reaches = false;
+    for (int i = 0; i < grid->rank; i++) {
+        int64_t at = p->held->coordinates[i];
+        int64_t end =
+            zlgi_grid_start(&grid->axis[i], at) + zlgi_grid_edge(&grid->axis[i], at);
+        reaches = reaches || end > grid->axis[i].length;
+    }
+    return reaches && !is_new(p->held) && existing != ZLG_EXISTING_REPLACE &&
+           existing != ZLG_EXISTING_REFUSE;
 }
 
 zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
@@ -328,30 +430,23 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
                  .stats = ZLG_STATS_INIT,
                  .err = err};
     p.is_full = held->n_done == held->n_inside;
-    p.is_alone = p.is_full || is_new(held) || existing == ZLG_EXISTING_REPLACE ||
-                 existing == ZLG_EXISTING_REFUSE;
-    for (uint64_t i = 0; i < held->n_cells; i++)
-        p.is_alone = p.is_alone && held->cells[i].state != ZLGI_CELL_STORED;
-    p.is_alone = p.is_alone && (p.is_full || !held->is_mine);
+    p.is_alone = is_alone(&p);
+    bool is_shared = p.is_alone && may_be_shared(&p);
+    p.is_alone = p.is_alone && !(is_shared && held->is_mine);
+    p.creates = p.is_alone && !held->is_mine &&
+                (is_shared || is_new(held) || existing == ZLG_EXISTING_REFUSE);
     bool is_staged = zlgi_stage_is_whole(held) ||
                      (p.is_full && p.is_alone && zlgi_stage_in_order(writer, held));
     if (p.is_alone && is_staged && put_staged(&p) == ZLG_OK)
         return ZLG_OK;
-    zlgi_arena_init(&p.arena, &writer->ctx->alloc);
-    bool is_one = set_aside(&p);
-    zlg_status status = load(&p);
-    if (status == ZLG_OK) {
-        pthread_mutex_unlock(&writer->lock);
-        status = put(&p);
-        pthread_mutex_lock(&writer->lock);
-        forget_chunks(&p);
-    }
-    zlgi_room_use(writer, &p.aside, UINT64_MAX);
-    if (is_one) {
-        writer->is_loading = false;
-        pthread_cond_broadcast(&writer->work); /* for those that waited for it */
+    zlg_status status = put_in_one_go(&p);
+    if (status == ZLG_EXISTS && p.creates && existing != ZLG_EXISTING_REFUSE) {
+        p.is_alone = !is_shared;
+        p.creates = false;
+        status = is_new(held) ? zlgi_grow_check(writer, held->fed, err) : ZLG_OK;
+        if (status == ZLG_OK)
+            status = put_in_one_go(&p);
     }
     count(writer, &p.stats);
-    zlgi_arena_reset(&p.arena);
     return zlgi_array_within(held->fed->array, status, err);
 }

@@ -335,7 +335,7 @@ typedef struct coarser_box {
     zlg_submit part;
 } coarser_box;
 
-static zlg_status make_coarser(const zlg_writer *writer, const zlgi_fed *fed,
+static zlg_status make_coarser(zlg_writer *writer, const zlgi_fed *fed,
                                const zlgi_coarser *coarser, const zlg_submit *part,
                                coarser_box *out, zlg_error *err)
 {
@@ -344,7 +344,7 @@ static zlg_status make_coarser(const zlg_writer *writer, const zlgi_fed *fed,
     ZLGI_TRY(zlgi_coarser_box(coarser, fed->array->meta.shape, part->start, part->count,
                               out->start, out->count, err));
     if (axis >= 0)
-        ZLGI_TRY(zlgi_grow_start(to, axis, err));
+        ZLGI_TRY(zlgi_grow_start(writer, to, axis, err));
     out->rows = to->growth.next;
     if (axis >= 0 && out->start[axis] == out->rows)
         out->rows += out->count[axis];

@@ -306,6 +306,7 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
     fed->number = writer->n_fed;
     fed->item = array->source.item;
     fed->growth.axis = -1;
+    fed->growth.folder = -1;
     fed->n_bytes_cell = n_bytes_of(array, true);
     fed->n_bytes_object = n_bytes_of(array, false);
     ZLGI_TRY(check_claim(fed, claim, err));
@@ -322,7 +323,7 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
 static void free_fed(zlg_writer *writer, zlgi_fed *fed)
 {
     const zlgi_alloc *alloc = &writer->ctx->alloc;
-    zlgi_claim_give(&writer->ctx->claims, &fed->claim);
+    zlgi_grow_end(writer, fed);
     if (fed->table)
         zlgi_free(alloc, fed->table, fed->n_table * sizeof *fed->table);
     zlgi_coarser_free(alloc, fed->coarser);
