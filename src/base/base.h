@@ -499,10 +499,11 @@ void zlgi_folder_remove(const char *path); /* by who is in it, when nothing else
 /* A random name with an ending of a few letters. */
 zlg_status zlgi_file_create(const char *folder, const char *ending,
                             char out_name[ZLGI_FILE_NAME_MAX], int *out, zlg_error *err);
+/* NOT_FOUND: there is none, in rename too. */
 zlg_status zlgi_file_open(const char *folder, const char *name, int *out, zlg_error *err);
 zlg_status zlgi_file_rename(const char *folder, const char *from, const char *to,
                             zlg_error *err);
-void zlgi_file_remove(const char *folder, const char *name);
+zlg_status zlgi_file_remove(const char *folder, const char *name, zlg_error *err);
 /* False: somebody else who is alive has locked it. Until it is closed. */
 zlg_status zlgi_file_lock(int file, bool *out, zlg_error *err);
 zlg_status zlgi_file_size(int file, uint64_t *out, zlg_error *err);

@@ -98,6 +98,12 @@ static zlg_status check_options(const zlg_writer_options *options, zlg_error *er
     if ((unsigned)options->inner_order > ZLG_COLEXICOGRAPHIC)
         return zlgi_fail(err, ZLG_USAGE, "inner_order %d is none",
                          (int)options->inner_order);
+    if ((unsigned)options->partial > ZLG_PARTIAL_KEEP)
+        return zlgi_fail(err, ZLG_USAGE, "partial %d is none", (int)options->partial);
+    if (options->partial == ZLG_PARTIAL_KEEP && !options->journal)
+        return zlgi_fail(err, ZLG_USAGE,
+                         "what is partial cannot be kept without a journal, by which it is "
+                         "found again");
     if (options->memory_budget < 0 || options->n_threads < 0)
         return zlgi_fail(err, ZLG_USAGE, "a negative memory_budget or n_threads");
     return ZLG_OK;
@@ -416,7 +422,7 @@ void zlg_writer_free(zlg_writer *writer)
         return;
     zlg_writer_abort(writer); /* in a child: nothing; what it holds goes with the process */
     if (writer->journal)
-        zlgi_journal_end(writer->journal, false);
+        zlgi_journal_end(writer->journal);
     if (writer->is_forked)
         return;
     zlg_ctx *ctx = writer->ctx;
