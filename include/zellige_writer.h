@@ -111,9 +111,10 @@ typedef struct zlg_writer_options {
                                  /* order in which data came                              */
     const char *side_directory;  /* where chunks go that the budget cannot hold, in a file*/
                                  /* without a name. NULL: the directory of a store of     */
-                                 /* files; for others none: then a submit waits for a     */
-                                 /* flush, or is ZLG_LIMIT; that it is, too, when such a  */
-                                 /* file takes no more                                    */
+                                 /* files, or the journal with ZLG_PARTIAL_KEEP; else     */
+                                 /* none: then a submit waits for a flush, or is          */
+                                 /* ZLG_LIMIT; that it is, too, when such a file takes no */
+                                 /* more                                                  */
     const char *journal;         /* a folder: see "Resuming"; NULL: none                  */
     zlg_partial partial;         /* KEEP needs a journal, else ZLG_USAGE                  */
 } zlg_writer_options;

@@ -8,7 +8,7 @@
 bool zlgi_kept_suits(const zlg_writer *writer, const zlgi_held *held)
 {
     return writer->options.partial == ZLG_PARTIAL_KEEP &&
-           writer->state == ZLGI_WRITER_OPEN && held->fed->known &&
+           writer->state != ZLGI_WRITER_CLOSING && held->fed->known &&
            held->fed->growth.axis < 0 && held->n_done < held->n_inside;
 }
 

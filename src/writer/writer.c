@@ -152,7 +152,10 @@ zlg_status zlg_writer_open(zlg_ctx *ctx, const zlg_writer_options *given, zlg_wr
         status = zlgi_side_open(writer, options.side_directory, err);
     if (status == ZLG_OK && options.journal)
         status = zlgi_resume_open(writer, options.journal, err);
-    writer->options.side_directory = NULL; /* the caller's text */
+    if (status == ZLG_OK && options.partial == ZLG_PARTIAL_KEEP)
+        status =
+            zlgi_side_open(writer, writer->journal->folder, err); /* if there is none */
+    writer->options.side_directory = NULL;                        /* the caller's text */
     writer->options.journal = NULL;
     if (status == ZLG_OK)
         *out = writer;

@@ -95,8 +95,11 @@ def test_damage_is_told(array, journal):  # noqa: F811
     with pytest.raises(zellige.ZelligeError, match=path.name):
         zellige.Writer(array, journal=journal)
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    writer = zellige.Writer(array, journal=journal)
     with pytest.raises(zellige.ZelligeError, match=r"array .*c/0/.*, kept in .*\.kept"):
-        zellige.Writer(array, journal=journal).close()
+        writer.close()
+    writer.abort()
+    path = journal / kept(journal)[-1]  # it was taken
     path.write_bytes(content)
     zellige.Writer(array, journal=journal).close()
     np.testing.assert_array_equal(array[0], DATA[0])

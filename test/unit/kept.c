@@ -280,11 +280,18 @@ static void check_living_writers_lose_nothing(void **unused)
     give(b, 1, 2);
     flush(a);
     flush(b);
+    zlg_writer *c = start(&k); /* nothing of theirs is its */
+    assert_string_equal(known_steps(c), "000000000000");
+    give(c, 2, 3);
+    flush(c);
+    assert_int_equal(n_kept(&k), 3);
     finish(a);
     check_steps(&k, "1...........");
+    finish(c);
+    check_steps(&k, "1.3.........");
     assert_true(has_journal(&k));
     finish(b);
-    check_steps(&k, "12..........");
+    check_steps(&k, "123.........");
     assert_false(has_journal(&k));
     tear_down(&k);
 }
@@ -322,22 +329,26 @@ static void check_resumed_by_several(void **unused)
     tear_down(&k);
 }
 
-/* What was kept by one who came later, and died, is found by the last one. */
+/* What was kept by one who came later, and died, is found by the last one; also of an object
+ * that this one has stored a part of. */
 static void check_the_last_finds_what_came_later(void **unused)
 {
     (void)unused;
     keeping k;
     set_up(&k);
-    zlg_writer *a = start(&k), *b = start(&k);
+    zlg_writer_options options = options_of(&k);
+    options.existing = ZLG_EXISTING_REPLACE;
+    zlg_writer *a = start_with(&k, &options), *b = start(&k);
+    give(a, 0, 1);
     give(b, 1, 1);
+    give(b, SHARD, 1);
     flush(b);
     drop(b);
-    zlg_writer *c = start(&k); /* b's work is c's now */
-    finish(c);
-    assert_int_equal(n_kept(&k), 1);
+    finish(start(&k)); /* b's work is its now */
+    assert_int_equal(n_kept(&k), 2);
     finish(a);
     assert_false(has_journal(&k));
-    check_steps(&k, ".1..........");
+    check_steps(&k, "11..1.......");
     tear_down(&k);
 }
 

@@ -1,7 +1,32 @@
 /* Objects that a flush keeps beside the store: files that are damaged, and what else
  * happens to a writer that has them. Label: engine. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
 #include "kept_test.h"
+
+static atomic_bool is_disk_full;
+
+ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
+{
+    if (!is_disk_full)
+        return syscall(SYS_pwrite64, fd, data, n, at);
+    errno = ENOSPC;
+    return -1;
+}
+
+int fdatasync(int fd)
+{
+    (void)fd; /* no power is lost here, and disks are slow */
+    return 0;
+}
+
+int fsync(int fd)
+{
+    return fdatasync(fd);
+}
 
 /* ------------------------------------------------------------------ damage */
 
@@ -119,36 +144,56 @@ static void check_damage_is_told_to_who_gives_more(void **unused)
 
 /* ------------------------------------------------------------------ with other things */
 
-static void check_budget(void **unused)
+enum { WIDE = 4096, N = 8 };
+
+static uint32_t noise_at(int64_t step, int i)
 {
-    (void)unused;
+    return (uint32_t)(step * WIDE + i) * 2654435761u;
+}
+
+/* A step of each shard in turn. */
+static zlg_status give_wide(zlg_writer *writer, int i, zlg_error *err)
+{
+    static uint32_t row[WIDE];
+    int64_t step = i % N * N + i / N;
+    for (int j = 0; j < WIDE; j++)
+        row[j] = noise_at(step, j);
+    const zlg_submit part = {.start = (int64_t[]){step, 0},
+                             .count = (int64_t[]){1, WIDE},
+                             .source = {.data = row}};
+    return zlg_writer_submit(writer, &part, 1, NULL, NULL, err);
+}
+
+/* A flush after so many submits, or when no more is taken since the disk is full. */
+static void run_budget(int n_at_once, bool fills_disk)
+{
     keeping k;
-    enum { WIDE = 4096, N = 8 };
-    static int32_t row[WIDE], read[N * N][WIDE];
-    uint64_t least, usual;
+    static uint32_t read[N * N][WIDE];
     zlg_writer *writer;
-    int number;
+    int number, n_refused = 0;
+    zlg_error err;
     set_up(&k);
     zlg_array *array = make_array(k.f.stores[0], "wide", N * N, N, WIDE);
     zlg_writer_options options = options_of(&k);
     options.n_threads = 1;
-    options.memory_budget = 24 * WIDE * (int64_t)sizeof *row;
+    options.memory_budget = 24 * WIDE * (int64_t)sizeof **read;
     MUST(zlg_writer_open(k.f.ctx, &options, &writer, err_));
     MUST(zlg_writer_add(writer, array, NULL, &number, err_));
-    MUST(zlg_writer_estimate(writer, &least, &usual, err_));
-    assert_true(least <= (uint64_t)options.memory_budget);
-    for (int i = 0; i < N * N; i++) { /* a step of each shard in turn; no side file */
-        int64_t step = i % N * N + i / N;
-        for (int j = 0; j < WIDE; j++)
-            row[j] = (int32_t)((uint32_t)(step * WIDE + j) * 2654435761u);
-        const zlg_submit part = {.array = number,
-                                 .start = (int64_t[]){step, 0},
-                                 .count = (int64_t[]){1, WIDE},
-                                 .source = {.data = row}};
-        MUST(zlg_writer_submit(writer, &part, 1, NULL, NULL, err_));
-        MUST(zlg_writer_flush(writer, NULL, err_));
+    for (int i = 0; i < N * N; i++) {
+        is_disk_full = fills_disk && i < N * (N - 1); /* no shard is full yet */
+        zlg_status status = give_wide(writer, i, &err);
+        is_disk_full = false;
+        if (status != ZLG_OK || i % n_at_once == 0)
+            MUST(zlg_writer_flush(writer, NULL, err_));
+        if (status == ZLG_OK)
+            continue;
+        assert_int_equal(status, ZLG_LIMIT);
+        n_refused++;
+        MUST(give_wide(writer, i, err_));
     }
+    MUST(zlg_writer_drain(writer, NULL, err_));
     zlg_writer_counts counts = counts_of(writer);
+    assert_int_equal(n_refused > 0, fills_disk);
     assert_int_equal(counts.n_stored, N);
     assert_int_equal(counts.n_partial, 0);
     assert_int_equal(counts.n_opened, 0);
@@ -158,10 +203,18 @@ static void check_budget(void **unused)
     MUST(zlg_array_read(array, NULL, &(zlg_target){.data = read}, NULL, err_));
     for (int64_t step = 0; step < N * N; step++)
         for (int j = 0; j < WIDE; j++)
-            assert_int_equal((uint32_t)read[step][j],
-                             (uint32_t)(step * WIDE + j) * 2654435761u);
+            assert_int_equal(read[step][j], noise_at(step, j));
     zlg_array_close(array);
     tear_down(&k);
+}
+
+static void check_budget(void **unused)
+{
+    (void)unused;
+    run_budget(1, false);
+    run_budget(5, false);
+    run_budget(N * N, false);
+    run_budget(N * N, true);
 }
 
 static void check_an_object_that_cannot_be_stored(void **unused)
@@ -192,6 +245,47 @@ static void check_an_object_that_cannot_be_stored(void **unused)
     give(writer, 3, 3);
     finish(writer);
     check_steps(&k, "1113........");
+    tear_down(&k);
+}
+
+typedef struct flusher {
+    zlg_writer *writer;
+    atomic_bool is_over;
+} flusher;
+
+static void *flush_on(void *user)
+{
+    flusher *f = user;
+    while (!atomic_load(&f->is_over))
+        flush(f->writer);
+    return NULL;
+}
+
+static void check_flushes_of_another_thread(void **unused)
+{
+    (void)unused;
+    keeping k;
+    pthread_t thread;
+    set_up(&k);
+    for (int32_t version = 1; version < 40; version++) {
+        flusher f = {.writer = start(&k)};
+        assert_int_equal(pthread_create(&thread, NULL, flush_on, &f), 0);
+        for (int64_t i = 0; i < STEPS - 1; i++)
+            give(f.writer, i * 5 % STEPS, version);
+        for (int64_t i = 0; i < WIDTH; i++)
+            MUST(give_part(f.writer, (STEPS - 1) * 5 % STEPS, i, 1, version, NULL, err_));
+        atomic_store(&f.is_over, true);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        MUST(zlg_writer_drain(f.writer, NULL, err_));
+        assert_int_equal(counts_of(f.writer).n_stored, STEPS / SHARD);
+        assert_int_equal(counts_of(f.writer).n_opened, 0);
+        finish(f.writer);
+        static int32_t read[STEPS][WIDTH];
+        MUST(zlg_array_read(k.array, NULL, &(zlg_target){.data = read}, NULL, err_));
+        for (int64_t step = 0; step < STEPS; step++)
+            for (int i = 0; i < WIDTH; i++)
+                assert_int_equal(read[step][i], value_at(step, i, version));
+    }
     tear_down(&k);
 }
 
@@ -288,6 +382,7 @@ int main(void)
         cmocka_unit_test(check_damage_is_told_to_who_gives_more),
         cmocka_unit_test(check_budget),
         cmocka_unit_test(check_an_object_that_cannot_be_stored),
+        cmocka_unit_test(check_flushes_of_another_thread),
         cmocka_unit_test(check_an_array_that_grows),
         cmocka_unit_test(check_a_coarser_array),
         cmocka_unit_test(check_options),
