@@ -475,7 +475,9 @@ void zlgi_fork_mark_reset(zlgi_fork_mark *mark);
 bool zlgi_fork_enter(const zlgi_fork_mark *mark);
 void zlgi_fork_leave(const zlgi_fork_mark *mark);
 
-/* A file without a name in a directory (os_file.c), for what memory does not hold. */
+/* A file without a name in a directory (os_file.c), for what memory does not hold. Where
+ * the file system knows none, who dies may leave one with a name that begins so. */
+#define ZLGI_NAMELESS ".zellige-side-"
 zlg_status zlgi_file_open_nameless(const char *directory, int *out, zlg_error *err);
 zlg_status zlgi_file_write_at(int file, const void *data, size_t n, uint64_t offset,
                               zlg_error *err);

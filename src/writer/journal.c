@@ -288,11 +288,18 @@ static bool has_ending(const char *name, const char *ending)
     return strlen(name) == N_STEM + N_ENDING && strcmp(name + N_STEM, ending) == 0;
 }
 
+/* By a writer that had a side file here. */
+static bool is_left(const char *name)
+{
+    return strlen(name) < ZLGI_FILE_NAME_MAX &&
+           strncmp(name, ZLGI_NAMELESS, sizeof ZLGI_NAMELESS - 1) == 0;
+}
+
 static zlg_status add_name(void *user, const char *name, zlg_error *err)
 {
     char room[ZLGI_FILE_NAME_MAX] = {0};
     if (!has_ending(name, OPEN_ENDING) && !has_ending(name, OVER_ENDING) &&
-        !zlgi_kept_is_name(name))
+        !zlgi_kept_is_name(name) && !is_left(name))
         return ZLG_OK;
     memcpy(room, name, strlen(name));
     return zlgi_buf_append(user, room, sizeof room, err);

@@ -49,6 +49,11 @@ int fdatasync(int fd)
     return strikes() ? -1 : 0;
 }
 
+int fsync(int fd)
+{
+    return fdatasync(fd);
+}
+
 int mkdir(const char *path, mode_t mode)
 {
     return strikes() ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);

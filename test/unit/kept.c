@@ -329,8 +329,8 @@ static void check_resumed_by_several(void **unused)
     tear_down(&k);
 }
 
-/* What was kept by one who came later, and died, is found by the last one; also of an object
- * that this one has stored a part of. */
+/* What was kept by one who came later, and died, is found by the last one; also of an
+ * object that this one has stored a part of. */
 static void check_the_last_finds_what_came_later(void **unused)
 {
     (void)unused;
