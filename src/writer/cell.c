@@ -398,8 +398,9 @@ static zlg_status work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratc
     ZLGI_TRY(take_loans(writer, cell, &box, scratch, err));
     if (cell->state == ZLGI_CELL_FULL)
         ZLGI_TRY(encode_own(writer, cell, &box, scratch, err));
-    if (cell->state == ZLGI_CELL_ENCODED && cell->data)
-        zlgi_stage_cell(writer, cell);
+    bool is_here = cell->state == ZLGI_CELL_ENCODED && cell->data;
+    if (is_here && writer->options.partial == ZLG_PARTIAL_PUBLISH)
+        zlgi_stage_cell(writer, cell); /* a flush that keeps it needs its bytes */
     return ZLG_OK;
 }
 

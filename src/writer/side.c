@@ -154,7 +154,7 @@ bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *exce
 zlg_status zlgi_side_read(const zlg_writer *writer, const zlgi_cell *cell, uint8_t *data,
                           uint8_t *bits, zlg_error *err)
 {
-    if (cell->kept)
+    if (cell->kept && !cell->is_staged)
         return zlgi_kept_read_cell(writer, cell, data, bits, err);
     int file = cell->is_staged ? cell->held->file : writer->side.fd;
     ZLGI_TRY(zlgi_file_read_at(file, data, cell->n_bytes, cell->side_at, err));
@@ -194,8 +194,11 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
     cell->held->n_bytes += cell->n_bytes;
     if (cell->is_spilled)
         zlgi_side_forget(writer, cell);
-    cell->held->n_staged -= cell->is_staged;
-    cell->is_staged = false;
+    if (cell->is_staged) { /* its place was that one, in no kept file */
+        zlgi_kept_forget(cell);
+        cell->held->n_staged--;
+        cell->is_staged = false;
+    }
     writer->counts.n_unspilled++;
     return ZLG_OK;
 }

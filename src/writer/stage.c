@@ -15,8 +15,7 @@ bool zlgi_stage_suits(const zlg_writer *writer, const zlgi_fed *fed)
     bool suits = array->store->class->stage && level->sharding && !level->wrapped &&
                  level->fixed && level->inner->raw && !level->fill.data &&
                  fed->call.promise == ZLG_VISIBLE && fed->n_bytes_cell >= STAGED_BYTES &&
-                 writer->options.existing != ZLG_EXISTING_SKIP_EQUAL &&
-                 writer->options.partial == ZLG_PARTIAL_PUBLISH;
+                 writer->options.existing != ZLG_EXISTING_SKIP_EQUAL;
     for (int i = 0; suits && i < array->meta.rank; i++)
         suits = level->order[i] == i;
     return suits;
