@@ -20,7 +20,8 @@
  * -------------
  * - What has been given is stored when `flush` or `close` has returned ZLG_OK; a ticket
  *   tells of a single submit. Neither ever says so of data that is not stored.
- * - An object of which a part has not been given is kept until flush or close.
+ * - An object of which a part has not been given waits until flush or close. Flush stores
+ *   it as it is, or keeps it elsewhere until it is full (zlg_partial).
  * - Arrays are written as their handles saw them when they were added; what lies beyond
  *   that shape is refused, but for arrays that grow (zlg_writer_append).
  * - An element given twice holds what was submitted last.
@@ -47,6 +48,25 @@
  *   are alive. A child of a fork that outlives its parent makes its writer seem alive.
  * - Arrays that grow are not in it: their shape tells how many rows there are.
  *
+ * Keeping what is partial: with ZLG_PARTIAL_KEEP an object is stored once, when all of it
+ * has been given, whatever is flushed before; readers see it then, or when the writer is
+ * closed, which stores all there is. Until then a flush puts its chunks into a file in the
+ * folder of the journal, and returns when that holds what the promise says: after a kill
+ * (ZLG_VISIBLE), or a power loss (ZLG_DURABLE). Tickets of such data are STORED.
+ * - Whoever opens a writer with the journal again need not give it: it counts as given. The
+ *   process that is first to give more of an object has it; what no process touched is
+ *   stored by the one that closes last. zlg_writer_is_stored tells of whole chunks that
+ *   were kept. An array of which something was kept and that was not added makes the last
+ *   close ZLG_USAGE.
+ * - Processes that give parts of one object keep them apart; when they close all land, as
+ *   without it.
+ * - A file that is damaged is ZLG_CORRUPT, which names it, array and object: when a writer
+ *   is opened, or more of the object comes, or at the last close. It is never data.
+ * - An object that is full and cannot be stored is in memory, and what was kept of it
+ *   before stays kept. After an abort all that was kept stays.
+ * - An array that grows is stored at flush as ever: its readers follow the rows.
+ * - A file is written anew when more than half of it does not count any more.
+ *
  * Threads: a writer may be used from many at once, but freed by one; submits take effect
  * one after the other. Functions of the caller's run on any thread and must not use the
  * writer. After fork a child can only free it: all else is ZLG_USAGE there.
@@ -72,6 +92,12 @@ typedef enum zlg_existing {
     ZLG_EXISTING_SKIP_EQUAL  /* as MERGE, but an object of the same bytes is left alone   */
 } zlg_existing;
 
+/* What a flush does with objects of which a part has not been given. */
+typedef enum zlg_partial {
+    ZLG_PARTIAL_PUBLISH = 0, /* stores them, and stores them anew as more of them comes   */
+    ZLG_PARTIAL_KEEP         /* keeps their chunks in files beside the journal: see above */
+} zlg_partial;
+
 typedef struct zlg_writer_options {
     size_t n_bytes_struct;
     int64_t memory_budget; /* bytes for all that was given and is not stored, and for     */
@@ -85,10 +111,12 @@ typedef struct zlg_writer_options {
                                  /* order in which data came                              */
     const char *side_directory;  /* where chunks go that the budget cannot hold, in a file*/
                                  /* without a name. NULL: the directory of a store of     */
-                                 /* files; for others none: then a submit waits for a     */
-                                 /* flush, or is ZLG_LIMIT; that it is, too, when such a  */
-                                 /* file takes no more                                    */
+                                 /* files, or the journal with ZLG_PARTIAL_KEEP; else     */
+                                 /* none: then a submit waits for a flush, or is          */
+                                 /* ZLG_LIMIT; that it is, too, when such a file takes no */
+                                 /* more                                                  */
     const char *journal;         /* a folder: see "Resuming"; NULL: none                  */
+    zlg_partial partial;         /* KEEP needs a journal, else ZLG_USAGE                  */
 } zlg_writer_options;
 
 #define ZLG_WRITER_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_writer_options)}
@@ -185,7 +213,7 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_append(zlg_writer *writer, int array,
 typedef enum zlg_ticket_state {
     ZLG_TICKET_PENDING = 0, /* memory of the caller may still be in use                   */
     ZLG_TICKET_TAKEN = 1,   /* it is not any more                                         */
-    ZLG_TICKET_STORED = 2,  /* and all of it is stored                                    */
+    ZLG_TICKET_STORED = 2,  /* and all of it is stored, or kept: see zlg_partial          */
     ZLG_TICKET_FAILED = 3   /* an object of it failed, and is still not stored            */
 } zlg_ticket_state;
 
@@ -201,12 +229,12 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_wait(zlg_writer *writer, zlg_ticket t
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_drain(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
 /*
- * Stores all that was given before, also objects of which a part is missing, and tries
- * again what failed. An object that cannot be stored keeps its data, and stops submits to
- * its array; the error names array and chunk, and stays, here and in close, until a flush
- * has stored it. What can be stored is, whatever else fails. After a deadline (CANCELLED)
- * the rest is still on its way. Its poll is told how many bytes that were given are stored,
- * of those that were not when it began.
+ * Stores (or keeps) all that was given before, also objects of which a part is missing, and
+ * tries again what failed. An object that cannot be stored keeps its data, and stops
+ * submits to its array; the error names array and chunk, and stays, here and in close,
+ * until a flush has stored it. What can be stored is, whatever else fails. After a deadline
+ * (CANCELLED) the rest is still on its way. Its poll is told how many bytes that were given
+ * are stored, of those that were not when it began.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_flush(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
@@ -215,15 +243,16 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_flush(zlg_writer *writer, const zlg_c
  * after success: ZLG_OK. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_close(zlg_writer *writer, const zlg_call *call,
                                                  zlg_error *err);
-/* Gives up what is not stored; what is being stored is finished. Every later submit,
- * flush and close is ZLG_CANCELLED. */
+/* Gives up what is not stored; what is being stored is finished, and what was kept stays
+ * for those who come with the journal. Every later submit, flush and close is
+ * ZLG_CANCELLED. */
 ZLG_API void zlg_writer_abort(zlg_writer *writer);
 /* Takes NULL. Aborts what was not closed. */
 ZLG_API void zlg_writer_free(zlg_writer *writer);
 
 /* Is every object that a box of an array touches, and every one of coarser arrays that it
- * is reduced to, noted in the journal as stored? 0 without one, and of arrays that grow.
- * May look into the store. */
+ * is reduced to, noted in the journal as stored, or is each of its chunks in the box kept
+ * whole? 0 without a journal, and of arrays that grow. May look into the store. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_is_stored(zlg_writer *writer, int array,
                                                      const int64_t *start,
                                                      const int64_t *count, int *out,
@@ -247,12 +276,14 @@ typedef struct zlg_writer_counts {
     uint64_t n_opened;          /* objects of the store opened to read                    */
     uint64_t n_spilled;         /* chunks moved to the side file                          */
     uint64_t n_bytes_spilled;
-    uint64_t n_unspilled;       /* and read back                                          */
+    uint64_t n_unspilled;       /* and read back, also those that were kept               */
     uint64_t n_shapes;          /* documents written as arrays grew                       */
     uint64_t ns_waited;         /* that submits waited for memory                         */
     uint64_t n_resumed;         /* objects for which data came that an earlier writer had */
                                 /* stored                                                 */
     uint64_t n_bytes_resumed;   /* of that data, dropped                                  */
+    uint64_t n_kept;            /* chunks that were put into files beside the journal     */
+    uint64_t n_bytes_kept;
 } zlg_writer_counts;
 
 #define ZLG_WRITER_COUNTS_INIT {.n_bytes_struct = sizeof(zlg_writer_counts)}

@@ -62,7 +62,7 @@ static void drop_returned(core_writer *self)
 
 /* ---------------------------------------------------------------------- its life */
 
-/* open_writer(store, memory_budget, n_threads, promise, existing, keep_empty,
+/* open_writer(store, memory_budget, n_threads, promise, existing, keep_empty, partial,
  * side_directory or None, journal or None), for arrays of stores with the context of this
  * one */
 PyObject *core_open_writer(PyObject *module, PyObject *args)
@@ -70,15 +70,16 @@ PyObject *core_open_writer(PyObject *module, PyObject *args)
     core_state *state = core_state_of(module);
     PyObject *store;
     long long budget;
-    int existing;
+    int existing, partial;
     zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "O!LiO&iO&z|z", state->store_type, &store, &budget,
+    if (!PyArg_ParseTuple(args, "O!LiO&iO&iz|z", state->store_type, &store, &budget,
                           &options.n_threads, core_to_promise, &options.promise, &existing,
-                          core_to_keep_empty, &options.keep_empty, &options.side_directory,
-                          &options.journal))
+                          core_to_keep_empty, &options.keep_empty, &partial,
+                          &options.side_directory, &options.journal))
         return NULL;
     options.memory_budget = budget;
     options.existing = (zlg_existing)existing;
+    options.partial = (zlg_partial)partial;
     core_writer *self = core_new(state->writer_type, state->writer_type);
     if (self == NULL)
         return NULL;
@@ -482,6 +483,8 @@ static PyObject *writer_counts(PyObject *object, PyObject *unused)
         {"nanoseconds_waited", &c.ns_waited},
         {"resumed", &c.n_resumed},
         {"bytes_resumed", &c.n_bytes_resumed},
+        {"kept", &c.n_kept},
+        {"bytes_kept", &c.n_bytes_kept},
     };
     zlg_error err;
     zlg_status status;

@@ -164,6 +164,7 @@ def open_writer(
     promise: Promise | None,
     existing: int,
     keep_empty: bool | None,
+    partial: int,
     side_directory: str | None,
     journal: str | None = None,
     /,

@@ -25,16 +25,19 @@ from .source import Casting, fit
 from .store import Promise
 from .watching import Progress
 
-__all__ = ["Estimate", "Existing", "Reduction", "Ticket", "Writer"]
+__all__ = ["Estimate", "Existing", "Partial", "Reduction", "Ticket", "Writer"]
 
 #: What is done with objects that were stored before: see :class:`Writer`.
 Existing = Literal["merge", "replace", "refuse", "skip_equal"]
+#: What `flush` does with objects of which a part is missing: see :class:`Writer`.
+Partial = Literal["publish", "keep"]
 State = Literal["pending", "taken", "stored", "failed"]
 
 #: What stands for a window of elements: see :meth:`Writer.add_coarser`.
 Reduction = Literal["mean", "min", "max", "decimate"]
 _REDUCTIONS: tuple[Reduction, ...] = ("mean", "min", "max", "decimate")
 _EXISTING: tuple[Existing, ...] = ("merge", "replace", "refuse", "skip_equal")
+_PARTIAL: tuple[Partial, ...] = ("publish", "keep")
 _STATES: tuple[State, ...] = ("pending", "taken", "stored", "failed")
 _TAKEN, _STORED = 1, 2
 
@@ -49,6 +52,13 @@ class Estimate(NamedTuple):
     least: int
     #: With this one object of each array fills without the side file.
     usual: int
+
+
+def partial_number(partial: Partial) -> int:
+    """The number by which the library knows it."""
+    if partial not in _PARTIAL:
+        raise UsageError(f"partial is one of {', '.join(_PARTIAL)}, not {partial!r}")
+    return _PARTIAL.index(partial)
 
 
 class Ticket:
@@ -151,6 +161,12 @@ class Writer:
     unless other writers have it open; when the ``with`` block is left by an exception, or
     the writer is not closed, it stays.
 
+    `partial` is about objects of which a part is missing at `flush`: "publish" stores them
+    as they are, "keep" keeps their chunks in files in the journal, which it needs, until
+    they are full or the writer is closed: so each is stored once, and what `flush` has
+    returned for is safe all the same. A writer that is opened with the journal again has
+    these chunks already.
+
     Values must be of the type of the array, or safe to cast to it as NumPy says: float64 for
     float32 is refused, unless `casting` is "same_kind" or "unsafe". Numbers and lists of
     Python are taken, but no fractions for integers.
@@ -171,11 +187,13 @@ class Writer:
         keep_empty: bool | None = None,
         side_directory: str | os.PathLike[str] | None = None,
         journal: str | os.PathLike[str] | None = None,
+        partial: Partial = "publish",
     ) -> None:
         if not isinstance(arrays, (Array, Group)):
             raise TypeError(f"an Array or a Group, not a {type(arrays).__name__}")
         if existing not in _EXISTING:
             raise UsageError(f"existing is one of {', '.join(_EXISTING)}, not {existing!r}")
+        number = partial_number(partial)
         if casting not in ("safe", "same_kind", "unsafe"):
             raise UsageError(f"casting is safe, same_kind or unsafe, not {casting!r}")
         self._node = arrays
@@ -193,6 +211,7 @@ class Writer:
             level or arrays.promise,
             _EXISTING.index(existing),
             arrays.keep_empty if keep_empty is None else keep_empty,
+            number,
             None if side_directory is None else os.fspath(side_directory),
             None if journal is None else os.fspath(journal),
         )
@@ -358,8 +377,8 @@ class Writer:
         self._end(self._core.drain, timeout)
 
     def flush(self, timeout: float | None = None) -> None:
-        """Stores all that was given before, also what is not complete, and tries again what
-        failed. When the time is up, the rest is still on its way."""
+        """Stores all that was given before, and tries again what failed; what is not
+        complete is stored too, or kept. When the time is up, the rest is still on its way."""
         self._end(self._core.flush, timeout)
 
     def close(self, timeout: float | None = None) -> None:
@@ -382,7 +401,8 @@ class Writer:
             self._close(timeout, cancel)
 
     def abort(self) -> None:
-        """Gives up what is not stored, and ends the threads. A journal stays."""
+        """Gives up what is not stored, and ends the threads. A journal stays, with what was
+        kept."""
         self._is_aborted = self._is_closed = True
         _open.discard(self)
         self._core.abort()
@@ -406,8 +426,9 @@ class Writer:
     def is_stored(self, name: str, selection: Any, /) -> bool: ...
     def is_stored(self, *args: Any) -> bool:
         """Is all of every chunk or shard that a box touches stored, by this writer or an
-        earlier one with the same journal? ``is_stored(selection)``, or for a group
-        ``is_stored(name, selection)``. False without a journal."""
+        earlier one with the same journal, or is every chunk of the box kept whole?
+        ``is_stored(selection)``, or for a group ``is_stored(name, selection)``. False
+        without a journal."""
         target, (selection,) = self._split(args, 1)
         start, count = box_of(target.shape, selection)
         lengths = tuple(1 if n is None else n for n in count)

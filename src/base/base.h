@@ -475,7 +475,9 @@ void zlgi_fork_mark_reset(zlgi_fork_mark *mark);
 bool zlgi_fork_enter(const zlgi_fork_mark *mark);
 void zlgi_fork_leave(const zlgi_fork_mark *mark);
 
-/* A file without a name in a directory (os_file.c), for what memory does not hold. */
+/* A file without a name in a directory (os_file.c), for what memory does not hold. Where
+ * the file system knows none, who dies may leave one with a name that begins so. */
+#define ZLGI_NAMELESS ".zellige-side-"
 zlg_status zlgi_file_open_nameless(const char *directory, int *out, zlg_error *err);
 zlg_status zlgi_file_write_at(int file, const void *data, size_t n, uint64_t offset,
                               zlg_error *err);
@@ -503,10 +505,11 @@ void zlgi_folder_let(int held);
 /* A random name with an ending of a few letters. */
 zlg_status zlgi_file_create(const char *folder, const char *ending,
                             char out_name[ZLGI_FILE_NAME_MAX], int *out, zlg_error *err);
+/* NOT_FOUND: there is none, in rename too. */
 zlg_status zlgi_file_open(const char *folder, const char *name, int *out, zlg_error *err);
 zlg_status zlgi_file_rename(const char *folder, const char *from, const char *to,
                             zlg_error *err);
-void zlgi_file_remove(const char *folder, const char *name);
+zlg_status zlgi_file_remove(const char *folder, const char *name, zlg_error *err);
 /* False: somebody else who is alive has locked it. Until it is closed. */
 zlg_status zlgi_file_lock(int file, bool *out, zlg_error *err);
 zlg_status zlgi_file_size(int file, uint64_t *out, zlg_error *err);

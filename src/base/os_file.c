@@ -24,7 +24,7 @@ static zlg_status fail(const char *what, zlg_error *err)
 static int open_removed(const char *directory)
 {
     char path[MAX_PATH];
-    int n = snprintf(path, sizeof path, "%s/.zellige-side-XXXXXX", directory);
+    int n = snprintf(path, sizeof path, "%s/" ZLGI_NAMELESS "XXXXXX", directory);
     if (n < 0 || n >= MAX_PATH) {
         errno = ENAMETOOLONG;
         return -1;

@@ -20,11 +20,23 @@
 
 #define LOCK_NAME ".lock"
 
-static zlg_status fail(const char *what, const char *path, zlg_error *err)
+static zlg_status fail_with(zlg_status status, const char *what, const char *path,
+                            zlg_error *err)
 {
     char text[100];
-    return zlgi_fail(err, ZLG_IO, "%s %s: %s", what, path,
+    return zlgi_fail(err, status, "%s %s: %s", what, path,
                      strerror_r(errno, text, sizeof text));
+}
+
+static zlg_status fail(const char *what, const char *path, zlg_error *err)
+{
+    return fail_with(ZLG_IO, what, path, err);
+}
+
+/* Of a file that may be gone. */
+static zlg_status fail_to_find(const char *what, const char *path, zlg_error *err)
+{
+    return fail_with(errno == ENOENT ? ZLG_NOT_FOUND : ZLG_IO, what, path, err);
 }
 
 static zlg_status join(const char *folder, const char *name, char out[PATH_MAX],
@@ -136,7 +148,7 @@ zlg_status zlgi_folder_sync(const char *path, zlg_error *err)
 
 void zlgi_folder_remove(const char *path)
 {
-    zlgi_file_remove(path, LOCK_NAME);
+    (void)zlgi_file_remove(path, LOCK_NAME, NULL);
     (void)rmdir(path); /* somebody else may have come */
 }
 
@@ -187,7 +199,7 @@ zlg_status zlgi_file_open(const char *folder, const char *name, int *out, zlg_er
     char path[PATH_MAX];
     ZLGI_TRY(join(folder, name, path, err));
     *out = open(path, O_RDWR | O_CLOEXEC);
-    return *out < 0 ? fail("opening", path, err) : ZLG_OK;
+    return *out < 0 ? fail_to_find("opening", path, err) : ZLG_OK;
 }
 
 zlg_status zlgi_file_rename(const char *folder, const char *from, const char *to,
@@ -196,14 +208,16 @@ zlg_status zlgi_file_rename(const char *folder, const char *from, const char *to
     char old_path[PATH_MAX], new_path[PATH_MAX];
     ZLGI_TRY(join(folder, from, old_path, err));
     ZLGI_TRY(join(folder, to, new_path, err));
-    return rename(old_path, new_path) != 0 ? fail("renaming", old_path, err) : ZLG_OK;
+    return rename(old_path, new_path) != 0 ? fail_to_find("renaming", old_path, err)
+                                           : ZLG_OK;
 }
 
-void zlgi_file_remove(const char *folder, const char *name)
+zlg_status zlgi_file_remove(const char *folder, const char *name, zlg_error *err)
 {
     char path[PATH_MAX];
-    if (join(folder, name, path, NULL) == ZLG_OK)
-        (void)unlink(path);
+    ZLGI_TRY(join(folder, name, path, err));
+    bool is_gone = unlink(path) == 0 || errno == ENOENT;
+    return is_gone ? ZLG_OK : fail("removing", path, err);
 }
 
 zlg_status zlgi_file_lock(int file, bool *out, zlg_error *err)

@@ -132,15 +132,16 @@ static zlg_status decode(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_bo
     zlg_status status = zlgi_chunk_decode(&writer->ctx->engine, writer->scratch, source,
                                           box->shape, encoded, elements, err);
     pthread_mutex_lock(&writer->lock);
-    if (status != ZLG_OK) {
-        zlgi_room_work_done(writer, elements, box->n_bytes);
-        return status;
-    }
-    swap_block(writer, cell, elements, box->n_bytes);
     static const int64_t origin[ZLG_MAX_RANK] = {0};
     const zlgi_box inside = {
         .rank = source->grid.rank, .start = origin, .count = box->inside};
-    return zlgi_cell_note(writer, cell, box, &inside, err);
+    if (status == ZLG_OK)
+        status = zlgi_cell_note(writer, cell, box, &inside, err);
+    if (status != ZLG_OK)
+        zlgi_room_work_done(writer, elements, box->n_bytes);
+    else
+        swap_block(writer, cell, elements, box->n_bytes);
+    return status;
 }
 
 /* What was encoded, or stored, is not done any more. */
@@ -180,6 +181,7 @@ static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
         return zlgi_no_memory(err, box->n_bytes);
     if (cell->state != ZLGI_CELL_FULL)
         ZLGI_TRY(reopen(writer, cell, box, covered && !has_elements, err));
+    zlgi_kept_forget(cell);
     if (block) {
         set_block(cell, block, box->n_bytes, 0);
     } else if (is_fresh) {
@@ -396,8 +398,9 @@ static zlg_status work(zlg_writer *writer, zlgi_cell *cell, zlgi_scratch *scratc
     ZLGI_TRY(take_loans(writer, cell, &box, scratch, err));
     if (cell->state == ZLGI_CELL_FULL)
         ZLGI_TRY(encode_own(writer, cell, &box, scratch, err));
-    if (cell->state == ZLGI_CELL_ENCODED && cell->data)
-        zlgi_stage_cell(writer, cell);
+    bool is_here = cell->state == ZLGI_CELL_ENCODED && cell->data;
+    if (is_here && writer->options.partial == ZLG_PARTIAL_PUBLISH)
+        zlgi_stage_cell(writer, cell); /* a flush that keeps it needs its bytes */
     return ZLG_OK;
 }
 

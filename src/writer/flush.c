@@ -127,6 +127,20 @@ static void discard(zlg_writer *writer, zlgi_held *held)
     zlgi_held_free(writer, held);
 }
 
+/* All that was given to this writer; when it is the last one, all that others kept too. */
+static zlg_status finish(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
+{
+    for (;;) {
+        bool has_rest = false;
+        ZLGI_TRY(flush(writer, patience, err));
+        if (writer->journal)
+            ZLGI_TRY(zlgi_journal_finish(writer->journal, &has_rest, err));
+        if (!has_rest)
+            return ZLG_OK;
+        ZLGI_TRY(zlgi_kept_take_rest(writer, err));
+    }
+}
+
 static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
 {
     if (writer->state == ZLGI_WRITER_CLOSED)
@@ -134,7 +148,7 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
     ZLGI_TRY(zlgi_turn_of_submits(writer, patience, err));
     if (writer->state == ZLGI_WRITER_OPEN)
         writer->state = ZLGI_WRITER_CLOSING;
-    zlg_status status = flush(writer, patience, err);
+    zlg_status status = finish(writer, patience, err);
     if (status != ZLG_CANCELLED) /* nobody waits for a put that does not end */
         zlgi_work_stop(writer);
     if (status == ZLG_OK) {
@@ -142,8 +156,6 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
         for (int i = 0; i < writer->n_fed; i++)
             zlgi_grow_end(writer, writer->fed[i]);
         each_held(writer, discard);
-        if (writer->journal)
-            zlgi_journal_end(writer->journal, true);
     }
     zlgi_end_of_submit(writer);
     return status;
@@ -195,7 +207,7 @@ void zlg_writer_abort(zlg_writer *writer)
             zlgi_work_stop(writer);
             each_held(writer, discard);
             if (writer->journal)
-                zlgi_journal_end(writer->journal, false);
+                zlgi_journal_end(writer->journal);
             zlgi_end_of_submit(writer);
         }
     }

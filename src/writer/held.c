@@ -138,7 +138,7 @@ static void free_cells(zlg_writer *writer, zlgi_held *held)
         zlgi_free(alloc, held->cells, (size_t)held->n_cells * sizeof *held->cells);
     held->cells = NULL;
     zlgi_stage_end(writer, held);
-    held->n_done = held->n_dirty = 0;
+    held->n_done = held->n_dirty = held->n_kept = 0;
 }
 
 /* What was given up is never stored: such a ticket stays. */
@@ -173,6 +173,7 @@ void zlgi_held_free(zlg_writer *writer, zlgi_held *held)
     want_no_more(writer, held);
     free_cells(writer, held);
     free_tickets(writer, held);
+    zlgi_kept_free(held->kept, &writer->ctx->alloc);
     zlgi_free(&writer->ctx->alloc, held, sizeof *held + n_bytes_coordinates(fed));
 }
 
@@ -193,7 +194,8 @@ void zlgi_held_settle(zlg_writer *writer, zlgi_held *held)
 
 void zlgi_held_want(zlg_writer *writer, zlgi_held *held)
 {
-    if (held->n_dirty == 0 || held->is_wanted || held->state == ZLGI_HELD_FAILED)
+    bool is_kept = held->n_kept == held->n_dirty && zlgi_kept_suits(writer, held);
+    if (is_kept || held->n_dirty == 0 || held->is_wanted || held->state == ZLGI_HELD_FAILED)
         return;
     held->is_wanted = true;
     writer->n_wanted++;
@@ -226,6 +228,16 @@ void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error)
         held->tickets[i]->n_failed++;
         held->tickets[i]->failed = held->fed;
     }
+}
+
+void zlgi_held_kept(zlg_writer *writer, zlgi_held *held)
+{
+    want_no_more(writer, held);
+    held->state = ZLGI_HELD_OPEN;
+    writer->counts.n_bytes_queued -= held->n_bytes_given;
+    held->n_bytes_given = 0;
+    writer->room.is_stuck = false; /* what it has in memory can be let go */
+    free_tickets(writer, held);
 }
 
 static void cell_stored(zlg_writer *writer, zlgi_cell *cell)

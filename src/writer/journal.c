@@ -14,19 +14,7 @@ enum {
 };
 #define OPEN_ENDING ".open"
 #define OVER_ENDING ".over"
-enum { N_STEM = 16, N_ENDING = sizeof OPEN_ENDING - 1 };
-
-struct zlgi_journal {
-    const zlgi_alloc *alloc;
-    char folder[ZLGI_FOLDER_MAX], name[ZLGI_FILE_NAME_MAX];
-    char run[ZLGI_BOOT_ID];
-    pthread_mutex_t lock; /* for the end of the file */
-    int file;             /* -1: it is closed */
-    uint64_t end;
-    int n_arrays; /* in it */
-    int n_sources;
-    zlgi_known *known;
-};
+enum { N_STEM = ZLGI_JOURNAL_STEM, N_ENDING = sizeof OPEN_ENDING - 1 };
 
 /* ------------------------------------------------------------------ records */
 
@@ -178,8 +166,8 @@ static zlg_status check_claim(const zlgi_journal_array *other,
     return status;
 }
 
-static zlg_status find_known(zlgi_journal *journal, const zlgi_journal_array *array,
-                             zlgi_known **out, zlg_error *err)
+zlg_status zlgi_journal_known(zlgi_journal *journal, const zlgi_journal_array *array,
+                              zlgi_known **out, zlg_error *err)
 {
     zlgi_known *known = journal->known;
     while (known && (known->fingerprint != array->fingerprint ||
@@ -207,7 +195,7 @@ static zlg_status read_array(reading *r, cursor *c, bool *out_ok, zlg_error *err
     if (r->claim)
         ZLGI_TRY(check_claim(&found.array, r->claim, err));
     else if (r->is_same_run || found.array.is_lasting)
-        ZLGI_TRY(find_known(r->journal, &found.array, &known, err));
+        ZLGI_TRY(zlgi_journal_known(r->journal, &found.array, &known, err));
     r->arrays.n = (size_t)found.number * sizeof known;
     return zlgi_buf_append(&r->arrays, &known, sizeof known, err);
 }
@@ -300,10 +288,18 @@ static bool has_ending(const char *name, const char *ending)
     return strlen(name) == N_STEM + N_ENDING && strcmp(name + N_STEM, ending) == 0;
 }
 
+/* By a writer that had a side file here. */
+static bool is_left(const char *name)
+{
+    return strlen(name) < ZLGI_FILE_NAME_MAX &&
+           strncmp(name, ZLGI_NAMELESS, sizeof ZLGI_NAMELESS - 1) == 0;
+}
+
 static zlg_status add_name(void *user, const char *name, zlg_error *err)
 {
     char room[ZLGI_FILE_NAME_MAX] = {0};
-    if (!has_ending(name, OPEN_ENDING) && !has_ending(name, OVER_ENDING))
+    if (!has_ending(name, OPEN_ENDING) && !has_ending(name, OVER_ENDING) &&
+        !zlgi_kept_is_name(name) && !is_left(name))
         return ZLG_OK;
     memcpy(room, name, strlen(name));
     return zlgi_buf_append(user, room, sizeof room, err);
@@ -342,12 +338,16 @@ static zlg_status learn(zlgi_journal *journal, const char *name, void *user, zlg
     reading r = {.journal = journal, .source = ++journal->n_sources};
     bool is_open = has_ending(name, OPEN_ENDING), is_dead = true;
     int file;
+    if (!is_open && !has_ending(name, OVER_ENDING))
+        return ZLG_OK;
     ZLGI_TRY(zlgi_file_open(journal->folder, name, &file, err));
     zlg_status status = is_open ? zlgi_file_lock(file, &is_dead, err) : ZLG_OK;
     if (status == ZLG_OK && is_dead)
         status = zlgi_within(err, read_file(&r, file, err), "%s", name);
     if (status == ZLG_OK && is_dead && is_open)
         status = end_file(journal, name, err);
+    if (status == ZLG_OK && !is_dead)
+        status = zlgi_buf_append(&journal->alive, name, N_STEM, err);
     zlgi_file_close(file);
     return status;
 }
@@ -379,9 +379,8 @@ static zlg_status look_for_open(zlgi_journal *journal, const char *name, void *u
 static zlg_status remove_file(zlgi_journal *journal, const char *name, void *user,
                               zlg_error *err)
 {
-    (void)user, (void)err;
-    zlgi_file_remove(journal->folder, name);
-    return ZLG_OK;
+    (void)user;
+    return zlgi_file_remove(journal->folder, name, err);
 }
 
 /* ------------------------------------------------------------------ a journal's life */
@@ -407,6 +406,8 @@ static zlg_status open_journal(zlgi_journal *journal, const char *folder, zlg_er
     ZLGI_TRY(zlgi_folder_enter(journal->folder, &entered, err));
     zlg_status status = each_file(journal, learn, NULL, err);
     if (status == ZLG_OK)
+        status = each_file(journal, zlgi_journal_learn_kept, NULL, err);
+    if (status == ZLG_OK)
         status = make_file(journal, err);
     zlgi_folder_leave(entered);
     return status;
@@ -424,6 +425,7 @@ zlg_status zlgi_journal_open(const zlgi_alloc *alloc, const char *folder,
     journal->alloc = alloc;
     journal->file = -1;
     journal->n_sources = ZLGI_KNOWN_OWN;
+    zlgi_buf_init(&journal->alive, alloc);
     zlgi_boot_id(journal->run);
     zlg_status status = open_journal(journal, folder, err);
     if (status == ZLG_OK)
@@ -434,35 +436,91 @@ zlg_status zlgi_journal_open(const zlgi_alloc *alloc, const char *folder,
 }
 
 /* A journal that cannot be removed says nothing but what is true. */
-static void tidy(zlgi_journal *journal)
+static void tidy(zlgi_journal *journal, bool is_last)
+{
+    zlg_status status = end_file(journal, journal->name, NULL);
+    journal->name[0] = 0;
+    if (status == ZLG_OK && is_last &&
+        each_file(journal, remove_file, NULL, NULL) == ZLG_OK)
+        zlgi_folder_remove(journal->folder);
+}
+
+/* Is there an array of the path that was added here? Then its other fingerprint counts. */
+static bool is_added(const zlgi_journal *journal, const char *path)
+{
+    for (const zlgi_known *known = journal->known; known; known = known->next)
+        if (known->number >= 0 && strcmp(known->path, path) == 0)
+            return true;
+    return false;
+}
+
+static zlg_status find_rest(const zlgi_journal *journal, bool *out_rest, zlg_error *err)
+{
+    *out_rest = false;
+    for (const zlgi_known *known = journal->known; known; known = known->next) {
+        const zlgi_known_object *object = zlgi_known_kept(known);
+        if (!object || (known->number < 0 && is_added(journal, known->path)))
+            continue;
+        *out_rest = true;
+        if (known->number < 0)
+            return zlgi_fail(err, ZLG_USAGE,
+                             "chunks of array %s are kept in %s, but it was not added",
+                             known->path, object->kept->name);
+    }
+    return ZLG_OK;
+}
+
+/* What is not known yet was kept, and stored, by those who came and went meanwhile. */
+static zlg_status look_for_rest(zlgi_journal *journal, bool *out_rest, zlg_error *err)
+{
+    journal->alive.n = 0;
+    ZLGI_TRY(each_file(journal, zlgi_journal_learn_kept, NULL, err));
+    (void)find_rest(journal, out_rest, NULL);
+    if (!*out_rest)
+        return ZLG_OK;
+    ZLGI_TRY(each_file(journal, learn, NULL, err));
+    return find_rest(journal, out_rest, err);
+}
+
+static zlg_status finish(zlgi_journal *journal, bool *out_rest, zlg_error *err)
 {
     int entered;
     bool any_open = false;
     if (zlgi_folder_enter(journal->folder, &entered, NULL) != ZLG_OK)
-        return;
-    zlg_status status = end_file(journal, journal->name, NULL);
-    journal->name[0] = 0;
-    if (status == ZLG_OK)
-        status = each_file(journal, look_for_open, &any_open, NULL);
-    if (status == ZLG_OK && !any_open &&
-        each_file(journal, remove_file, NULL, NULL) == ZLG_OK)
-        zlgi_folder_remove(journal->folder);
+        return ZLG_OK; /* who comes next does */
+    zlg_status status = each_file(journal, look_for_open, &any_open, err);
+    if (status == ZLG_OK && !any_open)
+        status = look_for_rest(journal, out_rest, err);
+    if (status == ZLG_OK && !*out_rest)
+        tidy(journal, !any_open);
     zlgi_folder_leave(entered);
+    return status;
 }
 
-void zlgi_journal_end(zlgi_journal *journal, bool is_over)
+zlg_status zlgi_journal_finish(zlgi_journal *journal, bool *out_rest, zlg_error *err)
+{
+    *out_rest = false;
+    if (journal->file < 0)
+        return ZLG_OK;
+    ZLGI_TRY(zlgi_within(err, finish(journal, out_rest, err), "the journal %s",
+                         journal->folder));
+    if (!*out_rest)
+        zlgi_journal_end(journal);
+    return ZLG_OK;
+}
+
+void zlgi_journal_end(zlgi_journal *journal)
 {
     if (journal->file < 0)
         return;
-    if (is_over)
-        tidy(journal);
     zlgi_file_close(journal->file);
     journal->file = -1;
 }
 
 void zlgi_journal_free(zlgi_journal *journal)
 {
-    zlgi_journal_end(journal, false);
+    zlgi_journal_end(journal);
+    zlgi_buf_reset(&journal->alive);
     for (zlgi_known *known = journal->known, *next; known; known = next) {
         next = known->next;
         zlgi_known_free(known, journal->alloc);
@@ -494,7 +552,7 @@ zlg_status zlgi_journal_add(zlgi_journal *journal, const zlgi_journal_array *arr
 {
     int entered;
     zlgi_known *known = NULL;
-    ZLGI_TRY(find_known(journal, array, &known, err));
+    ZLGI_TRY(zlgi_journal_known(journal, array, &known, err));
     ZLGI_TRY(zlgi_folder_enter(journal->folder, &entered, err));
     zlg_status status = ZLG_OK;
     if (array->has_claim)

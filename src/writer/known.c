@@ -26,16 +26,18 @@ zlg_status zlgi_known_new(const zlgi_alloc *alloc, const char *path, uint64_t fi
     return ZLG_OK;
 }
 
-void zlgi_known_free(zlgi_known *known, const zlgi_alloc *alloc)
-{
-    if (known->slots)
-        zlgi_free(alloc, known->slots, known->n_slots * known->n_bytes_slot);
-    zlgi_free(alloc, known, sizeof *known + strlen(known->path) + 1);
-}
-
 static zlgi_known_object *slot_at(const zlgi_known *known, uint8_t *slots, size_t i)
 {
     return (zlgi_known_object *)(void *)(slots + i * known->n_bytes_slot);
+}
+
+void zlgi_known_free(zlgi_known *known, const zlgi_alloc *alloc)
+{
+    for (size_t i = 0; i < known->n_slots; i++)
+        zlgi_kept_free(slot_at(known, known->slots, i)->kept, alloc);
+    if (known->slots)
+        zlgi_free(alloc, known->slots, known->n_slots * known->n_bytes_slot);
+    zlgi_free(alloc, known, sizeof *known + strlen(known->path) + 1);
 }
 
 /* Where an object is, or would be. A slot whose is_used is false is free. */
@@ -99,4 +101,14 @@ zlg_status zlgi_known_put(zlgi_known *known, const zlgi_alloc *alloc,
     }
     *out = object;
     return ZLG_OK;
+}
+
+zlgi_known_object *zlgi_known_kept(const zlgi_known *known)
+{
+    for (size_t i = 0; i < known->n_slots; i++) {
+        zlgi_known_object *object = slot_at(known, known->slots, i);
+        if (object->kept && object->source == 0)
+            return object;
+    }
+    return NULL;
 }

@@ -63,7 +63,7 @@ static uint64_t n_bytes_reaching_out(const putting *p)
 static uint64_t n_bytes_needed(const zlg_writer *writer, const zlgi_held *held)
 {
     uint64_t n = 0;
-    bool is_here = writer->side.n_cells == 0 && held->n_staged == 0;
+    bool is_here = writer->side.n_cells == 0 && held->n_staged == 0 && held->n_kept == 0;
     if (is_here && held->n_done == held->n_inside)
         return 0;
     for (uint64_t i = 0; i < held->n_cells; i++) {

@@ -189,9 +189,8 @@ zlg_status zlgi_resume_note(zlg_writer *writer, zlgi_held *held, zlg_error *err)
 
 /* ------------------------------------------------------------------ zellige_writer.h */
 
-static zlg_status check_objects(zlg_writer *writer, const zlgi_fed *fed,
-                                const int64_t *start, const int64_t *count, int *out,
-                                zlg_error *err)
+static zlg_status check_objects(zlg_writer *writer, zlgi_fed *fed, const int64_t *start,
+                                const int64_t *count, int *out, zlg_error *err)
 {
     int64_t first[ZLG_MAX_RANK], last[ZLG_MAX_RANK], at[ZLG_MAX_RANK];
     int rank = fed->plain->meta.rank, i;
@@ -206,6 +205,10 @@ static zlg_status check_objects(zlg_writer *writer, const zlgi_fed *fed,
         zlgi_known_object *object;
         ZLGI_TRY(find_earlier(writer, fed, at, &object, err));
         *out = object || find_stored(fed, at);
+        bool is_kept = false;
+        if (!*out)
+            ZLGI_TRY(zlgi_kept_has(writer, fed, at, start, count, &is_kept, err));
+        *out = *out || is_kept;
         for (i = rank - 1; i >= 0 && ++at[i] > last[i]; i--)
             at[i] = first[i];
     } while (*out && i >= 0);
@@ -213,7 +216,7 @@ static zlg_status check_objects(zlg_writer *writer, const zlgi_fed *fed,
 }
 
 /* With the boxes of coarser arrays that this one gives. */
-static zlg_status is_stored(zlg_writer *writer, const zlgi_fed *fed, const int64_t *start,
+static zlg_status is_stored(zlg_writer *writer, zlgi_fed *fed, const int64_t *start,
                             const int64_t *count, int *out, zlg_error *err)
 {
     const zlg_array *array = fed->plain;
@@ -241,7 +244,7 @@ zlg_status zlg_writer_is_stored(zlg_writer *writer, int array, const int64_t *st
     if (array < 0 || array >= writer->n_fed) {
         status = zlgi_fail(err, ZLG_USAGE, "array %d was not added", array);
     } else {
-        const zlgi_fed *fed = writer->fed[array];
+        zlgi_fed *fed = writer->fed[array];
         int stored = 1;
         status = zlgi_array_within(fed->plain,
                                    is_stored(writer, fed, start, count, &stored, err), err);

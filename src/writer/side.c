@@ -24,7 +24,7 @@ void zlgi_side_close(zlg_writer *writer)
 void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell)
 {
     cell->is_spilled = false;
-    if (--writer->side.n_cells == 0)
+    if (!cell->kept && --writer->side.n_cells == 0)
         writer->side.end = 0;
 }
 
@@ -36,7 +36,7 @@ static bool may_spill(const zlg_writer *writer, const zlgi_cell *cell)
     bool is_filling = cell->state == ZLGI_CELL_FILLING;
     return cell->data && !cell->is_busy && !cell->is_queued &&
            (is_filling || cell->state == ZLGI_CELL_ENCODED) &&
-           (writer->side.fd >= 0 || (is_filling && cell->is_clean));
+           (writer->side.fd >= 0 || cell->kept || (is_filling && cell->is_clean));
 }
 
 static bool has_spillable(const zlg_writer *writer, const zlgi_held *held)
@@ -79,6 +79,17 @@ static void drop_clean(zlg_writer *writer, zlgi_cell *cell)
     cell->is_clean = false;
 }
 
+/* It is in memory no more. */
+static void let_go(zlg_writer *writer, zlgi_cell *cell, size_t n_given)
+{
+    zlgi_cell_free_block(writer, cell);
+    if (n_given > 0) {
+        zlgi_room_give(writer, cell->given.data, n_given);
+        cell->given.data = NULL;
+    }
+    cell->is_spilled = true;
+}
+
 bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
 {
     zlgi_side *side = &writer->side;
@@ -87,9 +98,14 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
         drop_clean(writer, cell);
         return true;
     }
+    size_t n_given = zlgi_cell_given_bytes(cell);
+    if (cell->kept && cell->held->state != ZLGI_HELD_STORING) {
+        let_go(writer, cell, n_given);
+        return true;
+    }
     if (side->fd < 0)
         return false;
-    size_t n_given = zlgi_cell_given_bytes(cell);
+    zlgi_kept_forget(cell);               /* its file goes when it is stored */
     side->end += cell->n_bytes + n_given; /* bits lie behind the elements */
     side->n_cells++;
     zlgi_cell_busy(cell, true);
@@ -107,12 +123,7 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell)
         zlgi_side_forget(writer, cell);
         return false;
     }
-    zlgi_cell_free_block(writer, cell);
-    if (n_given > 0)
-        zlgi_room_give(writer, cell->given.data, n_given);
-    if (n_given > 0)
-        cell->given.data = NULL;
-    cell->is_spilled = true;
+    let_go(writer, cell, n_given);
     cell->side_at = at;
     writer->counts.n_spilled++;
     writer->counts.n_bytes_spilled += cell->n_bytes;
@@ -140,10 +151,11 @@ bool zlgi_side_spill(zlg_writer *writer, uint64_t n_bytes, const zlgi_held *exce
 
 /* ------------------------------------------------------------------ and back */
 
-/* Without the lock. */
-static zlg_status read_back(const zlg_writer *writer, const zlgi_cell *cell, uint8_t *data,
-                            uint8_t *bits, zlg_error *err)
+zlg_status zlgi_side_read(const zlg_writer *writer, const zlgi_cell *cell, uint8_t *data,
+                          uint8_t *bits, zlg_error *err)
 {
+    if (cell->kept && !cell->is_staged)
+        return zlgi_kept_read_cell(writer, cell, data, bits, err);
     int file = cell->is_staged ? cell->held->file : writer->side.fd;
     ZLGI_TRY(zlgi_file_read_at(file, data, cell->n_bytes, cell->side_at, err));
     if (!bits)
@@ -167,7 +179,7 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
     uint8_t *bits = has_bits ? zlgi_room_take(writer, given->n_bytes) : NULL;
     pthread_mutex_unlock(&writer->lock);
     zlg_status status = has_bits && !bits ? zlgi_no_memory(err, given->n_bytes)
-                                          : read_back(writer, cell, data, bits, err);
+                                          : zlgi_side_read(writer, cell, data, bits, err);
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK) {
         zlgi_room_give(writer, data, cell->n_bytes);
@@ -182,8 +194,11 @@ zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
     cell->held->n_bytes += cell->n_bytes;
     if (cell->is_spilled)
         zlgi_side_forget(writer, cell);
-    cell->held->n_staged -= cell->is_staged;
-    cell->is_staged = false;
+    if (cell->is_staged) { /* its place was that one, in no kept file */
+        zlgi_kept_forget(cell);
+        cell->held->n_staged--;
+        cell->is_staged = false;
+    }
     writer->counts.n_unspilled++;
     return ZLG_OK;
 }

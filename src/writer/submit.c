@@ -53,31 +53,24 @@ static bool step(int rank, int64_t *at, const int64_t *low, const int64_t *high)
     return i >= 0;
 }
 
-/* What falls into one object: cells low .. high of it. */
-typedef struct object_cut {
-    int64_t origin[ZLG_MAX_RANK]; /* of the object, in the array */
-    int64_t cell[ZLG_MAX_RANK], grid[ZLG_MAX_RANK];
-    int64_t low[ZLG_MAX_RANK], high[ZLG_MAX_RANK];
-} object_cut;
-
-static void cut_object(const region *r, const int64_t *coordinates, object_cut *out)
+void zlgi_cut_object(const zlg_array *array, const int64_t *start, const int64_t *count,
+                     const int64_t *coordinates, zlgi_object_cut *out)
 {
-    const zlg_array *array = r->fed->array;
-    for (int i = 0; i < r->rank; i++) {
+    for (int i = 0; i < array->meta.rank; i++) {
         const zlgi_grid_axis *axis = &array->source.grid.axis[i];
         int64_t edge = zlgi_grid_edge(axis, coordinates[i]);
         out->origin[i] = zlgi_grid_start(axis, coordinates[i]);
         out->cell[i] = array->sharded ? array->chunk_shape[i] : edge;
         out->grid[i] = edge / out->cell[i];
-        int64_t low = ZLGI_MAX(r->start[i] - out->origin[i], 0);
-        int64_t end = ZLGI_MIN(r->start[i] + r->count[i] - out->origin[i], edge);
+        int64_t low = ZLGI_MAX(start[i] - out->origin[i], 0);
+        int64_t end = ZLGI_MIN(start[i] + count[i] - out->origin[i], edge);
         out->low[i] = low / out->cell[i];
         out->high[i] = (end - 1) / out->cell[i];
     }
 }
 
 static zlg_status cut_cell(submitting *s, const region *r, const int64_t *coordinates,
-                           const object_cut *object, const int64_t *at, piece_fn each)
+                           const zlgi_object_cut *object, const int64_t *at, piece_fn each)
 {
     int64_t start[ZLG_MAX_RANK], count[ZLG_MAX_RANK];
     piece p = {.from = r, .coordinates = coordinates, .data = r->data};
@@ -105,9 +98,9 @@ static zlg_status cut(submitting *s, const region *r, piece_fn each)
         high[i] = zlgi_grid_find(axis, r->start[i] + r->count[i] - 1);
     }
     do {
-        object_cut object;
+        zlgi_object_cut object;
         int64_t cell[ZLG_MAX_RANK] = {0};
-        cut_object(r, at, &object);
+        zlgi_cut_object(r->fed->array, r->start, r->count, at, &object);
         memcpy(cell, object.low, (size_t)r->rank * sizeof *cell);
         do
             ZLGI_TRY(cut_cell(s, r, at, &object, cell, each));
@@ -263,6 +256,7 @@ static zlg_status place(submitting *s, const piece *p)
                                s->err));
     if (is_stored)
         return ZLG_OK;
+    ZLGI_TRY(zlgi_kept_take(writer, p->from->fed, p->coordinates, s->err));
     ZLGI_TRY(find_cell(s, p, &cell, &box));
     zlgi_held *held = cell->held;
     ZLGI_TRY(zlgi_resume_reopen(writer, held, s->err));

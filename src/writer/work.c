@@ -48,6 +48,15 @@ bool zlgi_work_cell(zlg_writer *writer, zlgi_scratch *scratch)
     return cell != NULL;
 }
 
+static void keep(zlg_writer *writer, zlgi_held *held)
+{
+    zlg_error err;
+    if (zlgi_kept_put(writer, held, &err) == ZLG_OK)
+        zlgi_held_kept(writer, held);
+    else
+        zlgi_held_fail(writer, held, &err);
+}
+
 static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
 {
     zlgi_fed *fed = held->fed;
@@ -56,8 +65,11 @@ static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
     if (held->n_busy > 0 || (held->n_done < held->n_inside && !held->is_wanted))
         return; /* more of it came */
     held->state = ZLGI_HELD_STORING;
-    if (zlgi_held_put(writer, held, scratch, &err) == ZLG_OK &&
-        zlgi_resume_note(writer, held, &err) == ZLG_OK)
+    if (zlgi_kept_suits(writer, held))
+        keep(writer, held);
+    else if (zlgi_held_put(writer, held, scratch, &err) == ZLG_OK &&
+             zlgi_resume_note(writer, held, &err) == ZLG_OK &&
+             zlgi_kept_end(writer, held, &err) == ZLG_OK)
         zlgi_held_stored(writer, held);
     else
         zlgi_held_fail(writer, held, &err);

@@ -98,6 +98,12 @@ static zlg_status check_options(const zlg_writer_options *options, zlg_error *er
     if ((unsigned)options->inner_order > ZLG_COLEXICOGRAPHIC)
         return zlgi_fail(err, ZLG_USAGE, "inner_order %d is none",
                          (int)options->inner_order);
+    if ((unsigned)options->partial > ZLG_PARTIAL_KEEP)
+        return zlgi_fail(err, ZLG_USAGE, "partial %d is none", (int)options->partial);
+    if (options->partial == ZLG_PARTIAL_KEEP && !options->journal)
+        return zlgi_fail(err, ZLG_USAGE,
+                         "what is partial cannot be kept without a journal, by which it is "
+                         "found again");
     if (options->memory_budget < 0 || options->n_threads < 0)
         return zlgi_fail(err, ZLG_USAGE, "a negative memory_budget or n_threads");
     return ZLG_OK;
@@ -146,7 +152,10 @@ zlg_status zlg_writer_open(zlg_ctx *ctx, const zlg_writer_options *given, zlg_wr
         status = zlgi_side_open(writer, options.side_directory, err);
     if (status == ZLG_OK && options.journal)
         status = zlgi_resume_open(writer, options.journal, err);
-    writer->options.side_directory = NULL; /* the caller's text */
+    if (status == ZLG_OK && options.partial == ZLG_PARTIAL_KEEP)
+        status =
+            zlgi_side_open(writer, writer->journal->folder, err); /* if there is none */
+    writer->options.side_directory = NULL;                        /* the caller's text */
     writer->options.journal = NULL;
     if (status == ZLG_OK)
         *out = writer;
@@ -417,7 +426,7 @@ void zlg_writer_free(zlg_writer *writer)
         return;
     zlg_writer_abort(writer); /* in a child: nothing; what it holds goes with the process */
     if (writer->journal)
-        zlgi_journal_end(writer->journal, false);
+        zlgi_journal_end(writer->journal);
     if (writer->is_forked)
         return;
     zlg_ctx *ctx = writer->ctx;

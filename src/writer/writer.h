@@ -121,7 +121,7 @@ struct zlgi_cell {
     zlgi_cell *next; /* in the queue */
     zlgi_cell_state state;
     bool is_queued, is_busy;
-    bool is_spilled; /* its bytes lie in the side file */
+    bool is_spilled; /* its bytes lie in the side file, or in a kept one */
     bool is_staged;  /* or in the file of its object */
     bool is_absent;  /* encoded: it need not be stored */
     bool is_clean;   /* filling: what was given is stored */
@@ -131,6 +131,7 @@ struct zlgi_cell {
     size_t
         n_reserved; /* charged without a block: borrowed elements are encoded from there */
     uint64_t side_at;
+    zlgi_kept_file *kept; /* what it holds is there too, at side_at */
     zlgi_given given;
     zlgi_loan *first_loan, *last_loan;
 };
@@ -212,6 +213,7 @@ struct zlgi_held {
     uint64_t n_done;            /* encoded or stored */
     uint64_t n_busy;            /* queued, or in somebody's hands */
     uint64_t n_dirty;           /* of which something is not stored */
+    uint64_t n_kept;            /* of these, those that a file keeps */
     uint64_t n_bytes;           /* in memory */
     uint64_t n_bytes_given;     /* and not stored */
     int64_t cell_grid[ZLG_MAX_RANK];
@@ -220,6 +222,7 @@ struct zlgi_held {
     int file;
     uint64_t n_staged; /* cells in it */
     uint64_t *places;
+    zlgi_kept_file *kept; /* files that keep cells of it: one, after a flush */
     zlgi_ticket **tickets;
     size_t n_tickets, n_tickets_room;
     zlgi_cell *cells; /* NULL: done */
@@ -236,6 +239,8 @@ void zlgi_held_want(zlg_writer *writer, zlgi_held *held);
 void zlgi_held_fail(zlg_writer *writer, zlgi_held *held, const zlg_error *error);
 /* Stored: cells, tickets and counts. May free it. */
 void zlgi_held_stored(zlg_writer *writer, zlgi_held *held);
+/* All that was given is in files that keep it. */
+void zlgi_held_kept(zlg_writer *writer, zlgi_held *held);
 void zlgi_held_free(zlg_writer *writer, zlgi_held *held);
 /* put.c: is there room for what it has in the side file, or will there be? */
 bool zlgi_held_may_put(const zlg_writer *writer, const zlgi_held *held);
@@ -283,8 +288,36 @@ bool zlgi_side_move(zlg_writer *writer, zlgi_cell *cell);
  * are less then. The cell is busy. */
 zlg_status zlgi_side_load(zlg_writer *writer, zlgi_cell *cell, uint64_t *aside,
                           zlg_error *err);
+/* The bytes of a cell that lie in a file, and the bits of what was given, or NULL. Without
+ * the lock. */
+zlg_status zlgi_side_read(const zlg_writer *writer, const zlgi_cell *cell, uint8_t *data,
+                          uint8_t *bits, zlg_error *err);
 void zlgi_side_forget(zlg_writer *writer, zlgi_cell *cell);
 void zlgi_side_close(zlg_writer *writer);
+
+/* ------------------------------------------------------------------ keeping (kept.c) */
+/* Does a flush keep an object beside the store as it is now? */
+bool zlgi_kept_suits(const zlg_writer *writer, const zlgi_held *held);
+/* Puts what is not kept yet into the file of an object that is STORING. The lock is given
+ * up. */
+zlg_status zlgi_kept_put(zlg_writer *writer, zlgi_held *held, zlg_error *err);
+/* It is stored: its files go. The lock is given up. */
+zlg_status zlgi_kept_end(zlg_writer *writer, zlgi_held *held, zlg_error *err);
+/* What a cell holds is about to change; it is in memory. */
+void zlgi_kept_forget(zlgi_cell *cell);
+/* As zlgi_side_read, of a cell that is kept. */
+zlg_status zlgi_kept_read_cell(const zlg_writer *writer, const zlgi_cell *cell,
+                               uint8_t *data, uint8_t *bits, zlg_error *err);
+/* What dead writers kept of an object becomes this one's. In the turn of a submit; the lock
+ * may be given up. */
+zlg_status zlgi_kept_take(zlg_writer *writer, zlgi_fed *fed, const int64_t *coordinates,
+                          zlg_error *err);
+/* The same of all objects. */
+zlg_status zlgi_kept_take_rest(zlg_writer *writer, zlg_error *err);
+/* Are all cells of an object that a box touches encoded, and kept? */
+zlg_status zlgi_kept_has(const zlg_writer *writer, zlgi_fed *fed,
+                         const int64_t *coordinates, const int64_t *start,
+                         const int64_t *count, bool *out, zlg_error *err);
 
 /* ------------------------------------------------------------------ staging (stage.c) */
 /* Do objects of this array get files that are filled chunk by chunk? */
@@ -413,6 +446,15 @@ void zlgi_writer_changed(zlg_writer *writer);
 /* "array a: the message" as the error of an array. */
 zlg_status zlgi_fed_error(const zlgi_fed *fed, zlg_error *err);
 void zlgi_fed_fail(zlgi_fed *fed, const zlg_error *error);
+
+/* submit.c: what of a box falls into one object: cells low .. high of it. */
+typedef struct zlgi_object_cut {
+    int64_t origin[ZLG_MAX_RANK]; /* of the object, in the array */
+    int64_t cell[ZLG_MAX_RANK], grid[ZLG_MAX_RANK];
+    int64_t low[ZLG_MAX_RANK], high[ZLG_MAX_RANK];
+} zlgi_object_cut;
+void zlgi_cut_object(const zlg_array *array, const int64_t *start, const int64_t *count,
+                     const int64_t *coordinates, zlgi_object_cut *out);
 
 /* submit.c: submits come one after the other; parts that are borrowed are released also
  * when it fails. */

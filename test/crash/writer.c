@@ -42,7 +42,7 @@ typedef struct progress {
 
 typedef struct stage {
     test_folder folder;
-    char root[80], journal[80];
+    char root[80], journal[96];
     zlg_ctx *ctx;
     zlg_store *store;
     zlg_array *arrays[N_ARRAYS];

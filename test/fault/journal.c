@@ -1,7 +1,8 @@
 /*
- * A writer with a journal while each system call that the journal makes fails in turn, and
- * while memory is refused at each point: whichever call meets it says so, the same call
- * succeeds after a flush, nothing is said to be stored that is not, and the journal goes.
+ * A writer with a journal, which publishes or keeps what is partial, while each system call
+ * that the journal makes fails in turn, and while memory is refused at each point:
+ * whichever call meets it says so, the same call succeeds after a flush, nothing is said to
+ * be stored that is not, and the journal goes.
  *
  * The program has functions of its own where the library calls the system's.
  */
@@ -48,6 +49,11 @@ int fdatasync(int fd)
     return strikes() ? -1 : 0;
 }
 
+int fsync(int fd)
+{
+    return fdatasync(fd);
+}
+
 int mkdir(const char *path, mode_t mode)
 {
     return strikes() ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
@@ -84,6 +90,7 @@ typedef struct scene {
     zlg_writer *writer;
     zlg_status expected;     /* of what fails */
     bool was_told[N_SHARDS]; /* that it is stored, before the second writer */
+    bool keeps;              /* what is partial */
 } scene;
 
 static zlg_status open_writer(scene *s, int i, zlg_error *err)
@@ -92,6 +99,7 @@ static zlg_status open_writer(scene *s, int i, zlg_error *err)
     options.n_threads = 1;
     options.promise = ZLG_DURABLE;
     options.journal = s->journal;
+    options.partial = s->keeps ? ZLG_PARTIAL_KEEP : ZLG_PARTIAL_PUBLISH;
     zlg_writer_free(s->writer);
     (void)i;
     return zlg_writer_open(s->ctx, &options, &s->writer, err);
@@ -132,6 +140,34 @@ static zlg_status submit_second(scene *s, int shard, zlg_error *err)
     return submit(s, shard, 2, err);
 }
 
+/* A row: half of a shard. Or a part of a row. */
+static zlg_status submit_row(scene *s, int row, int first, int n, int version,
+                             zlg_error *err)
+{
+    int32_t data[SIDE];
+    const int64_t start[2] = {row, first}, count[2] = {1, n};
+    for (int k = 0; k < SIDE; k++)
+        data[k] = value_of(row, version);
+    const zlg_submit part = {.start = start, .count = count, .source = {.data = data}};
+    return zlg_writer_submit(s->writer, &part, 1, NULL, NULL, err);
+}
+
+static zlg_status first_row(scene *s, int row, zlg_error *err)
+{
+    return submit_row(s, row, 0, SIDE, 1, err);
+}
+
+static zlg_status second_row(scene *s, int row, zlg_error *err)
+{
+    return submit_row(s, row, 0, SIDE, 2, err);
+}
+
+static zlg_status first_part(scene *s, int row, zlg_error *err)
+{
+    ZLGI_TRY(submit_row(s, row, 0, 1, 1, err));
+    return submit_row(s, row, 3, 2, 1, err);
+}
+
 static zlg_status flush(scene *s, int i, zlg_error *err)
 {
     (void)i;
@@ -166,6 +202,17 @@ static const act acts[] = {
     {submit_second, 2}, {submit_second, 3}, {close_writer, 0},
 };
 
+/* Shards are flushed when one of their two rows was given. */
+static const act keeping_acts[] = {
+    {open_writer, 0}, {add, 0},         {first_row, 0},  {flush, 0},
+    {first_row, 2},   {first_row, 0},   {flush, 0},      {first_row, 0},
+    {first_row, 1},   {flush, 0},       {first_part, 3}, {first_part, 5},
+    {flush, 0},       {open_writer, 0}, {add, 0},        {look, 0},
+    {look, 1},        {second_row, 3},  {flush, 0},      {second_row, 4},
+    {flush, 0},       {open_writer, 0}, {add, 0},        {second_row, 5},
+    {second_row, 6},  {flush, 0},       {second_row, 7}, {close_writer, 0},
+};
+
 /* ------------------------------------------------------------------ */
 
 static void set_fault(scene *s, size_t n, bool of_memory, bool from_then_on)
@@ -180,11 +227,12 @@ static void set_fault(scene *s, size_t n, bool of_memory, bool from_then_on)
     pthread_mutex_unlock(&s->heap.lock);
 }
 
-static void make_scene(scene *s)
+static void make_scene(scene *s, bool keeps)
 {
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
     zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
     memset(s, 0, sizeof *s);
+    s->keeps = keeps;
     fault.has_struck = false;
     set_fault(s, 0, false, false);
     fault_heap_init(&s->heap, 0, true);
@@ -204,14 +252,17 @@ static void make_scene(scene *s)
     MUST(zlg_array_create(s->store, "a", &spec, &s->array, err_));
 }
 
-/* What was said to be stored is the first writer's, all else the second's. */
+/* What was said to be stored is the first writer's, all else the second's. Of what is kept
+ * it is the first three rows. */
 static void check_scene(scene *s)
 {
     int32_t got[ROWS][SIDE];
     MUST(zlg_array_read(s->array, NULL, &(zlg_target){.data = got}, NULL, err_));
     for (int row = 0; row < ROWS; row++)
         for (int k = 0; k < SIDE; k++)
-            assert_int_equal(got[row][k], value_of(row, s->was_told[row / SHARD] ? 1 : 2));
+            assert_int_equal(
+                got[row][k],
+                value_of(row, (s->keeps ? row < 3 : s->was_told[row / SHARD]) ? 1 : 2));
 }
 
 /* What could not be tidied is when the next one closes. */
@@ -238,16 +289,18 @@ static void act_again(scene *s, const act *a, zlg_status status, const zlg_error
 }
 
 /* False when there are less calls than n. */
-static bool run(size_t n, bool of_memory, bool from_then_on)
+static bool run(size_t n, bool of_memory, bool from_then_on, bool keeps)
 {
     static scene s;
-    make_scene(&s);
+    const act *list = keeps ? keeping_acts : acts;
+    size_t n_acts = keeps ? ZLGI_COUNT(keeping_acts) : ZLGI_COUNT(acts);
+    make_scene(&s, keeps);
     set_fault(&s, n, of_memory, from_then_on);
-    for (size_t i = 0; i < ZLGI_COUNT(acts); i++) {
+    for (size_t i = 0; i < n_acts; i++) {
         zlg_error err = {0};
-        zlg_status status = acts[i].run(&s, acts[i].i, &err);
+        zlg_status status = list[i].run(&s, list[i].i, &err);
         if (status != ZLG_OK)
-            act_again(&s, &acts[i], status, &err);
+            act_again(&s, &list[i], status, &err);
     }
     bool is_struck = of_memory ? s.heap.n_refused > 0 : fault.has_struck;
     set_fault(&s, 0, of_memory, false);
@@ -262,10 +315,10 @@ static bool run(size_t n, bool of_memory, bool from_then_on)
     return is_struck;
 }
 
-static void run_all(bool of_memory, bool from_then_on)
+static void run_all(bool of_memory, bool from_then_on, bool keeps)
 {
     size_t n = 1;
-    while (run(n, of_memory, from_then_on))
+    while (run(n, of_memory, from_then_on, keeps))
         n++;
     assert_true(n > 30);
 }
@@ -273,15 +326,19 @@ static void run_all(bool of_memory, bool from_then_on)
 static void test_calls(void **state)
 {
     (void)state;
-    run_all(false, false);
-    run_all(false, true);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        run_all(false, false, keeps);
+        run_all(false, true, keeps);
+    }
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    run_all(true, false);
-    run_all(true, true);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        run_all(true, false, keeps);
+        run_all(true, true, keeps);
+    }
 }
 
 int main(void)

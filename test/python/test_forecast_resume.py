@@ -136,3 +136,31 @@ def test_a_store_that_is_no_directory():
     with pytest.raises(ValueError, match="resume needs a directory"):
         backend(store, 2, resume=True)
     assert store == {}
+
+
+def test_steps_are_kept_until_their_shard_is_full(tmp_path):
+    path = tmp_path / "run.zarr"
+    ways = dict(resume=True, blocking=False, shard_coords={"lead_time": 3}, partial="keep")
+    first = backend(path, 6, **ways)
+    for j in (0, 1, 3):
+        give(first, fields(6), [(0, j)])
+        first.flush()
+        assert not stored(path)[...].any(), "no shard is full"
+    first.abort()
+    with backend(path, 6, **ways) as io:
+        known = [io.is_stored(coords(leads(6)[j : j + 1]), "t2m") for j in range(6)]
+        assert known == [True, True, False, True, False, False]
+        give(io, fields(6), [(0, j) for j in range(6) if not known[j]])
+        io.flush()
+    counts = io.counts()
+    assert counts["stored"] == 2 and counts["partial"] == 0
+    assert np.array_equal(stored(path)[...], fields(6))
+    assert os.listdir(tmp_path) == ["run.zarr"]
+
+
+def test_keeping_needs_a_journal(tmp_path):
+    with pytest.raises(ValueError, match="needs resume=True"):
+        backend(tmp_path / "run.zarr", 2, partial="keep")
+    with pytest.raises(ValueError, match="publish, keep"):
+        backend(tmp_path / "run.zarr", 2, partial="side", resume=True)
+    assert os.listdir(tmp_path) == []

@@ -18,6 +18,7 @@ from ..errors import UnsupportedError, UsageError, ZarrUserWarning
 from ..store import Promise
 from ..waiting import in_thread
 from ..watching import Progress
+from ..writer import Partial, partial_number
 from .coordinates import Axis, Values, as_values
 from .fields import Field, Fields, element_type
 from .layout import check_sizes
@@ -77,6 +78,9 @@ class AsyncZarrBackend:
     - `level`: what stored means; see :data:`zellige.Promise`.
     - `resume`: notes in a journal beside the directory what is stored, so that the same
       program, run again after it was killed, stores only the rest; see :func:`is_stored`.
+    - `partial`: what `flush` does with objects that are not full: "publish" stores them as
+      they are, "keep" keeps them in the journal, which needs `resume`, until they are full
+      or the backend is closed.
     """
 
     def __init__(
@@ -101,6 +105,7 @@ class AsyncZarrBackend:
         progress: Progress | None = None,
         level: Promise | None = None,
         resume: bool = False,
+        partial: Partial = "publish",
     ) -> None:
         for name, value in (
             ("pool_size", pool_size),
@@ -128,6 +133,8 @@ class AsyncZarrBackend:
         self._place = place_of(file_name, fs_factory, store, store_kwargs)
         if resume and not self._place.is_local:
             raise UnsupportedError("resume needs a directory: its journal lies beside that")
+        if partial_number(partial) and not resume:
+            raise UsageError('partial="keep" needs resume=True: it keeps in the journal')
         self._group_path = str(zarr_kwargs.get("path") or "")
         self._zarr_store: Any = None
         group = open_group(self._place.store, **_group_ways(zarr_kwargs), promise=level)
@@ -139,6 +146,7 @@ class AsyncZarrBackend:
             promise=level,
             progress=progress,
             resume=resume,
+            partial=partial,
         )
         watch(self)
 
@@ -286,8 +294,8 @@ class AsyncZarrBackend:
         self._output.tell()
 
     def is_stored(self, coords: CoordSystem, array_name: Names) -> bool:
-        """True where a run before this one, which was killed, has stored all that a write
-        would store: it need not be computed. Always False without `resume`."""
+        """True where a run before this one, which was killed, has stored or kept all that a
+        write would store: it need not be computed. Always False without `resume`."""
         self._output.check_process()
         region = self._schema.region(coords)
         parts: list[Part] = []
@@ -302,8 +310,8 @@ class AsyncZarrBackend:
     # ------------------------------------------------------------------ the end
 
     def flush(self, timeout: float | None = None) -> None:
-        """Stores all that was given, also shards of which a part is missing, and tries again
-        what failed."""
+        """Stores all that was given, and tries again what failed; shards of which a part is
+        missing are stored too, or kept: see `partial`."""
         self._output.flush(timeout)
 
     async def async_flush(self) -> None:

@@ -17,6 +17,7 @@ from .. import _core
 from ..errors import CancelledError, StoreError, UsageError, ZelligeError
 from ..store import LocalStore, Promise, Store
 from ..watching import Progress, Report, reporter
+from ..writer import Partial, partial_number
 from .fields import Field
 from .schema import Known, Part
 
@@ -43,6 +44,7 @@ class Output:
         promise: Promise | None,
         progress: Progress | None,
         resume: bool,
+        partial: Partial,
     ) -> None:
         # Threads for files do nothing but work; others wait for their store. What the
         # budget cannot hold goes beside the files of a directory.
@@ -55,6 +57,7 @@ class Output:
             promise,
             _MERGE,
             False,
+            partial_number(partial),
             None if is_local else tempfile.gettempdir(),
             f"{store.root}.journal" if resume else None,
         )
