@@ -611,6 +611,11 @@ typedef struct zlg_call {
     zlg_transform_fn transform; /* reads of fixed-size types: see zlg_read_chunk; or NULL */
     void *transform_user;
     int transform_raw;          /* 1: it gets chunks as they are stored, and decodes them */
+    /* Reads with a transform: called on any thread with 1 before elements are put into a
+     * target, and with 0 when that is done. Non-zero from the former: the memory is not the
+     * caller's any more, nothing is put there and the call ends as cancelled. So a caller
+     * may leave a call behind that has a large chunk in hand. May be NULL. */
+    int (*placing)(void *user, int begins);
 } zlg_call;
 
 #define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}

@@ -169,6 +169,9 @@ zlg_status zlgi_worker_check(zlgi_worker *worker);
 /* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker
  * keeps, as it keeps the buffers, until others wait for them. Few bytes are not counted. */
 void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes);
+/* May elements be put into the caller's memory? Then _end is due. */
+bool zlgi_placing_begin(zlgi_job *job);
+void zlgi_placing_end(const zlgi_job *job);
 /* Ends the job: CANCELLED. */
 void zlgi_job_stop(zlgi_job *job, const char *why);
 /* Records worker->error for a piece of the object at hand. */
