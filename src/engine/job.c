@@ -172,6 +172,12 @@ static void idle(void *user)
         zlgi_job_stop(job, "stopped by the caller");
 }
 
+bool zlgi_job_goes_on(zlgi_job *job)
+{
+    idle(job);
+    return !job->stopped;
+}
+
 bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece)
 {
     zlgi_job *job = worker->job;

@@ -39,7 +39,8 @@ static void test_requests_are_gathered_by_object(void **state)
     } expected[] = {{1, 0, {0, 2}, 2}, {1, 1, {0}, 1}, {1, 2, {2}, 1},
                     {0, 0, {1, 3}, 2}, {0, 1, {3}, 1}, {0, 2, {1}, 1}};
     zlgi_plan plan;
-    assert_int_equal(zlgi_plan_make(&plan, &zlgi_default_alloc, requests, 4, NULL), ZLG_OK);
+    assert_int_equal(zlgi_plan_make(&plan, NULL, &zlgi_default_alloc, requests, 4, NULL),
+                     ZLG_OK);
     assert_int_equal(plan.n_objects, ZLGI_COUNT(expected));
     for (uint64_t k = 0; k < plan.n_objects; k++) {
         zlgi_planned planned;
@@ -69,7 +70,8 @@ static void test_many_requests_of_several_arrays(void **state)
     zlgi_planned planned;
     test_heap heap;
     test_heap_init(&heap);
-    assert_int_equal(zlgi_plan_make(&plan, &heap.alloc, requests, MANY, NULL), ZLG_OK);
+    assert_int_equal(zlgi_plan_make(&plan, NULL, &heap.alloc, requests, MANY, NULL),
+                     ZLG_OK);
     assert_true(heap.peak_bytes < (size_t)400 * MANY);
     assert_int_equal(plan.n_objects, 3);
     for (uint64_t k = 0; k < 3; k++) {
@@ -100,7 +102,7 @@ static void test_points_of_many_objects(void **state)
     zlgi_planned planned;
     test_heap heap;
     test_heap_init(&heap);
-    assert_int_equal(zlgi_plan_make(&plan, &heap.alloc, &request, 1, NULL), ZLG_OK);
+    assert_int_equal(zlgi_plan_make(&plan, NULL, &heap.alloc, &request, 1, NULL), ZLG_OK);
     assert_in_range(heap.peak_bytes, 8 * MANY, (8 + 40) * MANY + 8192);
     assert_int_equal(plan.n_objects, MANY);
     for (uint64_t k = 0; k < MANY; k++) {
@@ -130,8 +132,8 @@ static void test_a_mask_alone_and_in_a_batch(void **state)
     for (size_t n = 1; n <= 2; n++) {
         zlgi_plan plan;
         zlgi_planned planned;
-        assert_int_equal(zlgi_plan_make(&plan, &zlgi_default_alloc, requests, n, NULL),
-                         ZLG_OK);
+        assert_int_equal(
+            zlgi_plan_make(&plan, NULL, &zlgi_default_alloc, requests, n, NULL), ZLG_OK);
         assert_int_equal(plan.n_objects, 2);
         for (uint64_t k = 0; k < 2; k++) {
             zlgi_plan_object(&plan, k, &planned);
