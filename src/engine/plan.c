@@ -20,18 +20,22 @@ static zlg_status stopped(const zlgi_plan *plan, zlg_error *err)
     return ZLG_CANCELLED;
 }
 
-/* Of a plan that nobody waits for any more the order is any that is soon found. */
 static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
                                   const void *context)
 {
-    zlgi_plan *plan = *(zlgi_plan *const *)context;
-    if (!goes_on(plan))
-        return plan->n_steps % 2 != 0;
+    (void)context;
     if (a->source != b->source)
         return a->source < b->source;
     return a->object != b->object ? a->object < b->object : a->request < b->request;
 }
-ZLGI_SORT(sort_records, zlgi_record, record_is_less)
+
+static bool goes_on_sorting(const void *context)
+{
+    zlgi_plan *plan = *(zlgi_plan *const *)context;
+    plan->n_steps |= 63; /* a part is many steps */
+    return goes_on(plan);
+}
+ZLGI_SORT_WHILE(sort_records, zlgi_record, record_is_less, goes_on_sorting)
 
 /* Records name objects by ordinals, which must fit in 64 bits. */
 static zlg_status count_chunks(const zlgi_grid *grid, int64_t *out, zlg_error *err)

@@ -18,7 +18,7 @@
 #include "store/fs.h"
 
 /* Looks at whoever waits come about every millisecond. */
-enum { NAMES_PER_LOOK = 256, COMPARISONS_PER_LOOK = 4096 };
+enum { NAMES_PER_LOOK = 256, PARTS_PER_LOOK = 64 };
 
 typedef struct walk {
     zlgi_fs *fs;
@@ -51,20 +51,25 @@ typedef struct level {
 
 typedef struct patience {
     const zlgi_txn *txn;
-    unsigned n_comparisons;
+    unsigned n_parts; /* of the names, that were sorted */
     bool is_at_end;
 } patience;
 
-/* When nobody waits any more the order is any that is soon found. */
 static bool is_before(char *const *a, char *const *b, const void *context)
 {
-    patience *p = *(patience *const *)context;
-    if (++p->n_comparisons % COMPARISONS_PER_LOOK == 0)
-        p->is_at_end = p->is_at_end || zlgi_txn_gives_up(p->txn);
-    return p->is_at_end ? p->n_comparisons % 2 != 0 : strcmp(*a, *b) < 0;
+    (void)context;
+    return strcmp(*a, *b) < 0;
 }
 
-ZLGI_SORT(sort_names, char *, is_before)
+static bool goes_on_sorting(const void *context)
+{
+    patience *p = *(patience *const *)context;
+    if (++p->n_parts % PARTS_PER_LOOK == 0 && !p->is_at_end)
+        p->is_at_end = zlgi_txn_gives_up(p->txn);
+    return !p->is_at_end;
+}
+
+ZLGI_SORT_WHILE(sort_names, char *, is_before, goes_on_sorting)
 
 static bool is_hidden(const char *name)
 {

@@ -144,10 +144,43 @@ static void test_a_mask_alone_and_in_a_batch(void **state)
     }
 }
 
+/* Boxes of many objects, requests without end, and putting them in order. */
+static void test_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    zlgi_source sources[2] = {source_of(), source_of()};
+    zlg_axis all = {.step = 1, .count = MANY}, one = {.step = 1, .count = 1};
+    const zlg_selection boxes[2] = {{.kind = ZLG_BOX, .rank = 1, .axes = &all},
+                                    {.kind = ZLG_BOX, .rank = 1, .axes = &one}};
+    zlgi_request *requests = calloc(MANY, sizeof *requests);
+    static uint8_t memory[MANY];
+    sources[0].grid.axis[0] = zlgi_grid_regular(MANY, 1);
+    for (int k = 0; k < 2; k++) {
+        size_t n = k == 0 ? 2 : MANY;
+        for (size_t i = 0; i < n; i++)
+            requests[i] = (zlgi_request){
+                .source = &sources[k], .selection = &boxes[k], .memory = memory};
+        for (int is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
+            zlg_call call = ZLG_CALL_INIT;
+            call.cancel = &is_cancelled;
+            zlg_error err = {0};
+            zlgi_job job;
+            zlgi_job_init(&job, NULL, &call);
+            zlg_status status =
+                zlgi_plan_make(&job.plan, &job, &zlgi_default_alloc, requests, n, &err);
+            assert_int_equal(status, is_cancelled ? ZLG_CANCELLED : ZLG_OK);
+            assert_int_equal(err.status, status);
+            zlgi_job_reset(&job);
+        }
+    }
+    free(requests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests_are_gathered_by_object),
+        cmocka_unit_test(test_that_nobody_waits_for),
         cmocka_unit_test(test_many_requests_of_several_arrays),
         cmocka_unit_test(test_points_of_many_objects),
         cmocka_unit_test(test_a_mask_alone_and_in_a_batch),
