@@ -644,7 +644,8 @@ typedef struct zlg_call {
     /* Reads with a transform: called on any thread with 1 before elements are put into a
      * target, and with 0 when that is done. Non-zero from the former: the memory is not the
      * caller's any more, nothing is put there and the call ends as cancelled. So a caller
-     * may leave a call behind that has a large chunk in hand. May be NULL. */
+     * may leave a call behind that has a large chunk in hand. Writes that have it encode
+     * copies of the values. May be NULL. */
     int (*placing)(void *user, int begins);
 } zlg_call;
 
