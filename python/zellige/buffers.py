@@ -65,10 +65,14 @@ def encode(handle: Any, data: Any) -> bytes:
 
 def decode(handle: Any, data: Any) -> bytes:
     """What bytes were."""
+
+    def run(data: Any, cancel: Any = None) -> bytes:
+        found: bytes = _core.codec_decode(handle, data, None)
+        return found
+
     if len(data) < _LARGE_ENCODED or not on_main_thread():
-        return _core.codec_decode(handle, data, None)
-    kept = bytes(data)
-    return apart(lambda cancel: _core.codec_decode(handle, kept, None))
+        return run(data)
+    return apart(run, bytes(data))
 
 
 def decode_into(handle: Any, data: Any, out: Any) -> None:

@@ -1,7 +1,8 @@
 """Calls that can be awaited: the engine works in a thread, while the event loop goes on.
 
 A call that is cancelled stops the engine and waits until it has stopped, so that nobody
-writes any more into memory that was given to it.
+writes any more into memory that was given to it; or leaves it behind, where that would take
+long.
 """
 
 from __future__ import annotations
