@@ -11,8 +11,7 @@ enum { MAX_SHARDS = 16 };
 /* How a batch is written. */
 typedef struct write_ways {
     int may_replace, keep_empty;
-    const char *orders; /* of shards in shards, outermost first: a byte for each */
-    Py_ssize_t n_orders;
+    PyObject *orders; /* bytes: of shards in shards, outermost first */
 } write_ways;
 
 /* The arguments that both directions share. */
@@ -106,11 +105,11 @@ static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
     *j = (job){.objects = Py_None};
     core_batch *batch = &j->batch;
     write_ways none, *to = how != NULL ? how : &none;
-    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOppy#" : "O!O!OOOO!OOiO", type,
+    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOppS" : "O!O!OOOO!OOiO", type,
                             &j->array, &PyList_Type, &batch->items, &batch->path_type,
                             &batch->store, &batch->check, &PyTuple_Type, &batch->dropped,
                             &j->memory, &batch->places, &j->n_threads, &j->objects,
-                            &to->may_replace, &to->keep_empty, &to->orders, &to->n_orders);
+                            &to->may_replace, &to->keep_empty, &to->orders);
 }
 
 /* What `run` gives, or the reason why there is nothing to run. Ends the job. */
@@ -326,8 +325,9 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
     zlg_inner_order orders[MAX_SHARDS];
     if (!core_call_make(&call, NULL) || !parse(&j, module, args, &how))
         return NULL;
-    for (Py_ssize_t i = 0; i < how.n_orders && i < MAX_SHARDS; i++)
-        orders[call.call.n_inner_orders++] = (zlg_inner_order)how.orders[i];
+    for (Py_ssize_t i = 0; i < PyBytes_Size(how.orders) && i < MAX_SHARDS; i++)
+        orders[call.call.n_inner_orders++] =
+            (zlg_inner_order)PyBytes_AsString(how.orders)[i];
     call.call.inner_orders = orders;
     j.batch.may_replace = how.may_replace != 0;
     call.call.n_threads = j.n_threads;
