@@ -633,8 +633,10 @@ typedef struct zlg_call {
                           /* 0: as the array was opened, which leaves them out by default */
     int loose_fill;       /* 1: for that, -0.0 equals 0.0 in complex types, and a NaN    */
                           /* any other, and an undefined fill value is zero, as          */
-                          /* zarr-python has it; 0: bits are compared                    */
-    zlg_inner_order inner_order; /* of the inner chunks in shards that are written       */
+                          /* zarr-python has it, and with keep_empty all inner chunks of */
+                          /* a shard behind other codecs are stored; 0: bits are compared */
+    zlg_inner_order inner_order; /* of the inner chunks in shards that are written; see   */
+                                 /* inner_orders                                         */
     /* Reads: one byte for each read of the call: set to 1 when an object that it touches
      * is not stored, else to 0. May be NULL. */
     uint8_t *missing;
@@ -647,6 +649,10 @@ typedef struct zlg_call {
      * may leave a call behind that has a large chunk in hand. Writes that have it encode
      * copies of the values. May be NULL. */
     int (*placing)(void *user, int begins);
+    /* Writes of shards in shards: the order in those of each level, outermost first; those
+     * further inside take inner_order. May be NULL. */
+    const zlg_inner_order *inner_orders;
+    int n_inner_orders;
 } zlg_call;
 
 #define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}

@@ -272,6 +272,7 @@ int core_array_assign(PyObject *self, PyObject *key, PyObject *value);
 PyObject *core_array_write(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *core_array_clear(PyObject *self, PyObject *args);
 PyObject *core_write_many(PyObject *module, PyObject *args);
+PyObject *core_join_texts(PyObject *module, PyObject *items);
 /* A list of the elements: str where the type is text, else bytes. */
 PyObject *core_varlen_items(const zlg_varlen *varlen, const zlg_array *array);
 

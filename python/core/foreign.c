@@ -110,12 +110,13 @@ static zlg_status run(PyObject *state, const char *method, const zlg_decoded *fr
                       zlg_bytes in, zlg_output *output, zlg_status failed, zlg_error *err)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *bytes = PyBytes_FromStringAndSize(in.data, (Py_ssize_t)in.n_bytes);
     PyObject *result = NULL, *shape = shape_of(from);
-    if (shape != NULL)
-        result = PyObject_CallMethod(state, method, "y#O", in.data != NULL ? in.data : "",
-                                     (Py_ssize_t)in.n_bytes, shape);
+    if (bytes != NULL && shape != NULL)
+        result = PyObject_CallMethod(state, method, "OO", bytes, shape);
     zlg_status status =
         result != NULL ? put_result(result, output, err) : fail(failed, err);
+    Py_XDECREF(bytes);
     Py_XDECREF(result);
     Py_XDECREF(shape);
     PyGILState_Release(gil);

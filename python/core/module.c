@@ -143,6 +143,7 @@ static PyMethodDef functions[] = {
     {"create_group", core_create_group, METH_VARARGS, NULL},
     {"read_many", core_read_many, METH_VARARGS, NULL},
     {"write_many", core_write_many, METH_VARARGS, NULL},
+    {"join_texts", core_join_texts, METH_O, NULL},
     {"array_from_metadata", core_array_from_metadata, METH_VARARGS, NULL},
     {"chunk_coordinates", core_chunk_coordinates, METH_VARARGS, NULL},
     {"read_chunks", core_read_chunks, METH_VARARGS, NULL},

@@ -5,9 +5,13 @@
  */
 #include "chunks.h"
 
+/* More shards than the engine lets lie one in the other. */
+enum { MAX_SHARDS = 16 };
+
 /* How a batch is written. */
 typedef struct write_ways {
-    int may_replace, keep_empty, inner_order;
+    int may_replace, keep_empty;
+    PyObject *orders; /* bytes: of shards in shards, outermost first */
 } write_ways;
 
 /* The arguments that both directions share. */
@@ -101,11 +105,11 @@ static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
     *j = (job){.objects = Py_None};
     core_batch *batch = &j->batch;
     write_ways none, *to = how != NULL ? how : &none;
-    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOppi" : "O!O!OOOO!OOiO", type,
+    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOppS" : "O!O!OOOO!OOiO", type,
                             &j->array, &PyList_Type, &batch->items, &batch->path_type,
                             &batch->store, &batch->check, &PyTuple_Type, &batch->dropped,
                             &j->memory, &batch->places, &j->n_threads, &j->objects,
-                            &to->may_replace, &to->keep_empty, &to->inner_order);
+                            &to->may_replace, &to->keep_empty, &to->orders);
 }
 
 /* What `run` gives, or the reason why there is nothing to run. Ends the job. */
@@ -310,7 +314,7 @@ static PyObject *run_write(job *j, core_call *call)
 }
 
 /* write_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
- * objects, may_replace, keep_empty, inner_order): for each chunk its new bytes, False when
+ * objects, may_replace, keep_empty, inner_orders): for each chunk its new bytes, False when
  * it is removed, None when it is left (None for all where objects are those of the store),
  * or the reason why it was not done. */
 PyObject *core_write_chunks(PyObject *module, PyObject *args)
@@ -318,12 +322,16 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
     job j;
     core_call call;
     write_ways how;
+    zlg_inner_order orders[MAX_SHARDS];
     if (!core_call_make(&call, NULL) || !parse(&j, module, args, &how))
         return NULL;
+    for (Py_ssize_t i = 0; i < PyBytes_Size(how.orders) && i < MAX_SHARDS; i++)
+        orders[call.call.n_inner_orders++] =
+            (zlg_inner_order)PyBytes_AsString(how.orders)[i];
+    call.call.inner_orders = orders;
     j.batch.may_replace = how.may_replace != 0;
     call.call.n_threads = j.n_threads;
     call.call.keep_empty = how.keep_empty ? 1 : -1;
-    call.call.inner_order = (zlg_inner_order)how.inner_order;
     call.call.loose_fill = 1;
     return job_finish(&j, run_write, &call);
 }

@@ -200,3 +200,48 @@ void core_source_reset(core_source *source)
     source->has_view = source->has_offsets = false;
     Py_CLEAR(source->kept);
 }
+
+/* ---------------------------------------------------------------------- texts */
+
+/* Bytes of the first n characters of UTF-8 that a NUL ends. */
+static Py_ssize_t span_of(const char *text, Py_ssize_t n)
+{
+    const char *end = text;
+    while (n-- > 0)
+        for (end++; ((unsigned char)*end & 0xc0) == 0x80;)
+            end++;
+    return end - text;
+}
+
+static PyObject *lengths_of(PyObject *items, PyObject *text, PyObject *encoded)
+{
+    Py_ssize_t n = PyList_Size(items);
+    const char *at = PyBytes_AsString(encoded);
+    bool is_ascii = PyBytes_Size(encoded) == PyUnicode_GetLength(text);
+    PyObject *lengths =
+        PyByteArray_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof(int64_t));
+    int64_t *out = lengths != NULL ? (void *)PyByteArray_AsString(lengths) : NULL;
+    for (Py_ssize_t i = 0; out != NULL && i < n; i++) {
+        Py_ssize_t n_characters = PyUnicode_GetLength(PyList_GetItem(items, i));
+        out[i] = is_ascii ? n_characters : span_of(at, n_characters);
+        at += out[i];
+    }
+    return lengths;
+}
+
+/* join_texts(items): the UTF-8 of a list of texts, one behind the other, and how many bytes
+ * each has, as 64-bit integers. They are encoded together, which is one call for all. */
+PyObject *core_join_texts(PyObject *module, PyObject *items)
+{
+    (void)module;
+    PyObject *empty = PyUnicode_FromString("");
+    PyObject *text = empty != NULL ? PyUnicode_Join(empty, items) : NULL;
+    PyObject *encoded = text != NULL ? PyUnicode_AsUTF8String(text) : NULL;
+    PyObject *lengths = encoded != NULL ? lengths_of(items, text, encoded) : NULL;
+    PyObject *pair = lengths != NULL ? PyTuple_Pack(2, encoded, lengths) : NULL;
+    Py_XDECREF(empty);
+    Py_XDECREF(text);
+    Py_XDECREF(encoded);
+    Py_XDECREF(lengths);
+    return pair;
+}

@@ -76,14 +76,13 @@ def _check_codecs(metadata: Any) -> None:
             raise Refusal(f"the codec {kind.__module__}.{kind.__qualname__}", True)
 
 
-def _inner_order(metadata: Any) -> int | None:
-    """The order of inner chunks, the same in shards inside of shards; None: they differ."""
-    found = {
-        _ORDERS[codec.subchunk_write_order]
-        for codec in _codecs(metadata)
-        if hasattr(codec, "subchunk_write_order")
-    }
-    return found.pop() if len(found) == 1 else None if found else 0
+def _inner_orders(codecs: Iterable[Any]) -> bytes:
+    """The order of inner chunks, and that in shards inside of shards, outermost first."""
+    for codec in codecs:
+        if hasattr(codec, "index_codecs"):
+            order = getattr(codec, "subchunk_write_order", "morton")  # none before 3.3
+            return bytes([_ORDERS[order]]) + _inner_orders(codec.codecs)
+    return b""
 
 
 def _index_of(metadata: Any) -> tuple[str, int] | None:
@@ -276,9 +275,11 @@ def covers(item: Item) -> bool:
 def _scatter(
     target: npt.NDArray[Any], items: list[Item], arrays: list[npt.NDArray[Any]]
 ) -> None:
-    """Puts what was read of each chunk in its place."""
+    """Puts what was read of each chunk in its place. NumPy casts, as it does for zarr-python:
+    memory for fields is of another type than the records that are read."""
     places = [item[3] for item in items]
-    target, arrays = _as_numbers(target), [_as_numbers(array) for array in arrays]
+    if target.dtype.newbyteorder("=") == arrays[0].dtype:
+        target, arrays = _as_numbers(target), [_as_numbers(array) for array in arrays]
     if len(places) > 1 and all(
         isinstance(p, np.ndarray) and p.ndim == 1 and p.dtype != np.bool_ for p in places
     ):
@@ -316,7 +317,7 @@ class Chunks:
         self._store, self._folder = _engine_store(store, create)
         self._keeps_parts = keeps_parts
         self.index = _index_of(metadata)
-        self.inner_order = _inner_order(metadata)
+        self._inner_orders = _inner_orders(getattr(metadata, "codecs", ()))
         try:
             self._document = _document(metadata)
             self._path = _prefix(self._document, key)
@@ -423,8 +424,6 @@ class Chunks:
             if result != _core.SCATTERED:
                 statuses = _checked(result)
                 return statuses
-        elif target.dtype.newbyteorder("=") != self._dtype:
-            raise Refusal("elements of another type, as of fields")
         shapes = [_shape_of(item[3], target.shape) for item in items]
         arrays = _packed(shapes, self._dtype)
         statuses = _checked(call(None, _addresses(arrays)))
@@ -458,8 +457,6 @@ class Chunks:
         objects: list[Any] | None,
     ) -> list[Result] | None:
         """Writes what the items select of `value`. With objects, the new ones."""
-        if self.inner_order is None:
-            raise Refusal("shards whose inner chunks lie in several orders")
         source = value.as_ndarray_like()
         if not isinstance(source, np.ndarray):
             raise Refusal("memory that is no array of NumPy")
@@ -476,7 +473,7 @@ class Chunks:
                 objects,
                 not self._keeps_parts,
                 keep_empty,
-                self.inner_order,
+                self._inner_orders,
             )
 
         made: list[Result] | None
@@ -485,7 +482,7 @@ class Chunks:
             return made
         if not _same(source.dtype, self._dtype):
             if source.dtype.newbyteorder("=") != self._dtype:
-                raise Refusal("elements of another type, as of fields")
+                raise Refusal("elements of another type")
             numbers = _as_numbers(source)
             source = numbers.astype(numbers.dtype.newbyteorder("=")).view(self._dtype)
         if source.shape == ():

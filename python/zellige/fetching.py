@@ -19,8 +19,9 @@ from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.core.buffer import cpu
 from zarr.core.common import concurrent_map
 from zarr.core.config import config
+from zarr.storage import StorePath
 
-from .chunks import Chunks, Item
+from .chunks import Chunks, Item, Refusal
 
 __all__ = ["alone", "bytes_of", "fetch", "fetch_parts", "store_all"]
 
@@ -78,22 +79,28 @@ def bytes_of(buffer: Any) -> npt.NDArray[Any]:
     return np.ascontiguousarray(buffer.as_numpy_array())
 
 
-async def fetch(items: list[Item], wanted: list[bool]) -> list[Any]:
+def _bytes_of(buffer: Any) -> Any:
+    return None if buffer is None else bytes_of(buffer)
+
+
+async def _get_all(store: Any, items: list[Item], request: Any = None) -> list[Any]:
+    """What the store has of each chunk. It is asked itself: every coroutine around that
+    costs as much as a small chunk, and a store that logs looks at all that called it."""
+    if not all(type(item[0]) is StorePath and item[0].store is store for item in items):
+        raise Refusal("another store")
+    wanted = [(item[0].path, item[1].prototype, request) for item in items]
+    return await concurrent_map(wanted, store.get, _at_once())
+
+
+async def fetch(store: Any, items: list[Item], wanted: list[bool]) -> list[Any]:
     """The bytes of those chunks that are wanted; None where there are none."""
-
-    found: list[Any] = [None] * len(items)
-
-    async def get(i: int) -> None:
-        buffer = await items[i][0].get(items[i][1].prototype)
-        found[i] = None if buffer is None else bytes_of(buffer)
-
-    numbers = [(i,) for i, is_wanted in enumerate(wanted) if is_wanted]
-    await concurrent_map(numbers, get, _at_once())
-    return found
+    chosen = [item for item, is_wanted in zip(items, wanted) if is_wanted]
+    buffers = iter(await _get_all(store, chosen))
+    return [_bytes_of(next(buffers)) if is_wanted else None for is_wanted in wanted]
 
 
 async def fetch_parts(
-    chunks: Chunks, items: list[Item], dropped: tuple[int, ...]
+    store: Any, chunks: Chunks, items: list[Item], dropped: tuple[int, ...]
 ) -> list[Any]:
     """For each shard what is wanted of it, as the engine takes objects in pieces."""
     assert chunks.index is not None
@@ -103,14 +110,11 @@ async def fetch_parts(
         RangeByteRequest(0, n_bytes) if location == "start" else SuffixByteRequest(n_bytes)
     )
 
-    async def get_index(item: Item) -> Any:
-        buffer = await item[0].get(item[1].prototype, byte_range=request)
-        if buffer is None:
-            return None
-        index = bytes_of(buffer)  # when it is too short, it is all there is
-        return (_FAR, [(at, index)]) if len(index) == n_bytes else index
-
-    objects = await concurrent_map([(item,) for item in items], get_index, _at_once())
+    indexes = [_bytes_of(buffer) for buffer in await _get_all(store, items, request)]
+    objects = [
+        (_FAR, [(at, index)]) if index is not None and len(index) == n_bytes else index
+        for index in indexes  # one that is too short is all there is
+    ]
     ranges = await asyncio.to_thread(chunks.ranges, items, dropped, objects)
 
     async def add(item: Item, parts: list[tuple[int, int]], shard: Any) -> Any:
@@ -150,17 +154,17 @@ async def _request_ranges(item: Item, parts: list[tuple[int, int]]) -> list[Any]
             max_coalesced_bytes=spec.config.sharding_coalesce_max_bytes,
         ):
             found.extend((requests[i], buffer) for i, buffer in batch)
-    return [(r.start, None if b is None else bytes_of(b)) for r, b in found]
+    return [(r.start, _bytes_of(b)) for r, b in found]
 
 
-async def store_all(items: list[Item], results: list[Any] | None) -> None:
+async def store_all(store: Any, items: list[Item], results: list[Any] | None) -> None:
     """Stores what a call has made of each object, or removes it."""
 
-    async def put(item: Item, result: Any) -> None:
+    def put(key: str, result: Any) -> Any:  # what is awaited
         if result is False:
-            await item[0].delete()
-        else:
-            await item[0].set(cpu.Buffer.from_bytes(result))
+            return store.delete(key)
+        return store.set(key, cpu.Buffer.from_bytes(result))
 
-    changes = [pair for pair in zip(items, results or ()) if pair[1] is not None]
+    pairs = zip(items, results or ())
+    changes = [(item[0].path, result) for item, result in pairs if result is not None]
     await concurrent_map(changes, put, _at_once())

@@ -223,9 +223,9 @@ class ZelligeCodecPipeline(CodecPipeline):
             return await _in_thread(self._read_now, items, out, dropped, n_threads)
         chunks = self._native(items, False)
         if chunks.index is None or all(covers(item) for item in items):
-            objects = await fetch(items, [True] * len(items))
+            objects = await fetch(self._store, items, [True] * len(items))
         else:
-            objects = await fetch_parts(chunks, items, dropped)
+            objects = await fetch_parts(self._store, chunks, items, dropped)
         return await _in_thread(chunks.read, items, out, dropped, n_threads, objects)
 
     def _read_now(
@@ -267,11 +267,11 @@ class ZelligeCodecPipeline(CodecPipeline):
         chunks = self._native(items, True)
         is_new = covers if self.supports_partial_encode else _is_complete
         async with alone(self._store, items):
-            objects = await fetch(items, [not is_new(item) for item in items])
+            objects = await fetch(self._store, items, [not is_new(item) for item in items])
             results = await _in_thread(
                 chunks.write, items, value, dropped, n_threads, objects
             )
-            await store_all(items, results)
+            await store_all(self._store, items, results)
 
     def _write_files(
         self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int

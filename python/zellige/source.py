@@ -7,13 +7,14 @@ the type already, in either byte order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from .errors import UsageError
 
 __all__ = ["Casting", "as_array", "as_objects", "cast", "encoder", "fit", "pack"]
@@ -100,25 +101,17 @@ def fit(value: Any, dtype: Dtype, casting: Casting) -> tuple[npt.NDArray[Any], b
 # ---------------------------------------------------------------------- variable length
 
 #: Elements -> their bytes, one behind the other, and how many each has.
-Encoder = Callable[[list[Any]], tuple[bytes, Iterable[int]]]
+Encoder = Callable[[list[Any]], tuple[bytes, npt.NDArray[np.int64]]]
 
 
-def _join(items: list[bytes]) -> tuple[bytes, Iterable[int]]:
-    return b"".join(items), map(len, items)
+def _join(items: list[bytes]) -> tuple[bytes, npt.NDArray[np.int64]]:
+    return b"".join(items), np.fromiter(map(len, items), np.int64, len(items))
 
 
-def _encode_lists(items: list[Any], part: Dtype) -> tuple[bytes, Iterable[int]]:
+def _encode_lists(items: list[Any], part: Dtype) -> tuple[bytes, npt.NDArray[np.int64]]:
     return _join(
         [np.array(as_array(item, part), part, order="C").tobytes() for item in items]
     )
-
-
-def _encode_texts(items: list[str]) -> tuple[bytes, Iterable[int]]:
-    text = "".join(items)
-    encoded = text.encode()
-    if len(encoded) == len(text):  # ASCII alone
-        return encoded, map(len, items)
-    return _join([item.encode() for item in items])
 
 
 def encoder(name: str, part: Dtype | None) -> Encoder:
@@ -135,13 +128,14 @@ def encoder(name: str, part: Dtype | None) -> Encoder:
                     f"elements of type {name}, not {kind.__name__}, are written here"
                 )
 
-    def encode(items: list[Any]) -> tuple[bytes, Iterable[int]]:
+    def encode(items: list[Any]) -> tuple[bytes, npt.NDArray[np.int64]]:
         check(items)
         return _join(list(map(bytes, items)))
 
-    def encode_texts(items: list[Any]) -> tuple[bytes, Iterable[int]]:
+    def encode_texts(items: list[Any]) -> tuple[bytes, npt.NDArray[np.int64]]:
         try:
-            return _encode_texts(items)
+            encoded, lengths = _core.join_texts(items)
+            return encoded, np.frombuffer(lengths, np.int64)
         except TypeError:  # looking first would cost more than a tenth of the time
             check(items)
             raise
@@ -203,5 +197,5 @@ def pack(
     items = source.ravel().tolist()
     encoded, lengths = encode(items)
     offsets = np.zeros(len(items) + 1, np.int64)
-    np.cumsum(np.fromiter(lengths, np.int64, len(items)), out=offsets[1:])
+    np.cumsum(lengths, out=offsets[1:])
     return encoded, offsets

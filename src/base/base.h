@@ -400,6 +400,18 @@ size_t zlgi_utf8_span(const uint8_t *text, size_t n);
  * to piece and from call to call. A scratch is used by one thread at a time.
  */
 typedef struct zlgi_scratch zlgi_scratch;
+
+/* What a call says of shards, for codecs that make one whole. */
+typedef struct zlgi_shard_ways {
+    const zlg_call *call; /* NULL: as by default */
+    bool keep_empty;      /* inner chunks of only the fill value are stored */
+} zlgi_shard_ways;
+/* How inner chunks lie in a shard that so many others are around. */
+static inline zlg_inner_order zlgi_inner_order(const zlg_call *call, int depth)
+{
+    return depth < call->n_inner_orders ? call->inner_orders[depth] : call->inner_order;
+}
+
 struct zlgi_scratch {
     const zlgi_alloc *alloc;
     const zlg_limits *limits;
@@ -410,7 +422,8 @@ struct zlgi_scratch {
         void *context;
     } contexts[32];
     int n_contexts;
-    zlgi_scratch *next; /* free list of the pool */
+    zlgi_scratch *next;   /* free list of the pool */
+    zlgi_shard_ways ways; /* of the chunk that is being encoded */
 };
 
 /* A kind of context that a codec keeps per worker (a zstd decompressor, say). */

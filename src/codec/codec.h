@@ -268,6 +268,7 @@ typedef struct zlgi_sharding {
     zlgi_chain *chain;                 /* of an inner chunk */
     zlgi_chain *index_chain;           /* of the index: uint64, rank + 1 */
     bool index_at_start;
+    int depth; /* shards around it */
 } zlgi_sharding;
 
 #define ZLGI_EMPTY UINT64_MAX /* offset and size of an inner chunk that is not there */

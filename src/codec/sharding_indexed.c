@@ -69,6 +69,7 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
         return zlgi_no_memory(err, sizeof *sharding);
     step->config = sharding;
     sharding->rank = step->from.rank;
+    sharding->depth = env->depth;
     ZLGI_TRY(read_chunk_shape(zlgi_json_get(configuration, "chunk_shape"), sharding, err));
     int location;
     ZLGI_TRY(

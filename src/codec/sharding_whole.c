@@ -1,8 +1,9 @@
 /*
  * A shard decoded or encoded whole, in memory: for chains in which a codec that needs
  * whole chunks stands around it, and for shards inside such shards. Inner chunks are taken
- * in C order, each through its chain and the strided copy; its layout and buffers are made
- * once per shard.
+ * one by one, each through its chain and the strided copy; its layout and buffers are made
+ * once per shard. Their order, and which of them are left out, is as in shards that the
+ * engine writes.
  *
  * The buffers are the shard's own, not the worker's: shards nest, and every level holds its
  * buffers while those below work.
@@ -182,21 +183,20 @@ zlg_status zlgi_sharding_decode(const zlgi_step *step, zlgi_scratch *scratch,
 
 /* ------------------------------------------------------------------ encode */
 
-/* Are the elements of the gathered chunk all the fill value, bit for bit? */
-static bool is_fill(const shard *s, const uint8_t *fill)
+/* Single elements that are wanted at a time: the fill value, and two that are compared. */
+enum { ELEMENTS = 3 };
+
+/* Is the gathered chunk left out? fill: ELEMENTS, of which the first is set. */
+static bool is_left_out(const shard *s, uint8_t *fill)
 {
-    const size_t n = s->layout.edge[0].n_elements;
-    if (!s->varlen)
-        return zlgi_all_equal(s->chunk.data, n, fill, s->item);
-    const zlgi_view *views = (const zlgi_view *)(const void *)s->chunk.data;
-    for (size_t i = 0; i < n; i++)
-        if (views[i].n != s->fill.n ||
-            (s->fill.n > 0 && memcmp(views[i].data, s->fill.data, s->fill.n) != 0))
-            return false;
-    return true;
+    const zlgi_shard_ways *ways = &s->scratch->ways;
+    return !ways->keep_empty &&
+           zlgi_is_empty(s->dtype, s->chunk.data, s->layout.edge[0].n_elements, fill,
+                         &s->sharding->chain->swap, ways->call && ways->call->loose_fill,
+                         fill + s->item);
 }
 
-static zlg_status encode_chunk(shard *s, uint64_t i, const uint8_t *fill, zlgi_buf *out,
+static zlg_status encode_chunk(shard *s, uint64_t i, uint8_t *fill, zlgi_buf *out,
                                zlg_error *err)
 {
     const zlgi_chain *chain = s->sharding->chain;
@@ -204,7 +204,7 @@ static zlg_status encode_chunk(shard *s, uint64_t i, const uint8_t *fill, zlgi_b
     zlgi_use use;
     chunk_use(s, i, &use);
     zlgi_gather(&use, s->chunk.data, s->folded, s->item, &chain->swap);
-    if (is_fill(s, fill)) {
+    if (is_left_out(s, fill)) {
         where[0] = where[1] = ZLGI_EMPTY;
         return ZLG_OK;
     }
@@ -217,23 +217,36 @@ static zlg_status encode_chunk(shard *s, uint64_t i, const uint8_t *fill, zlgi_b
     return zlgi_buf_append(out, encoded.data, encoded.n, err);
 }
 
-/* The fill value as gathered elements are: swapped. */
-static zlg_status folded_fill(shard *s, const uint8_t **out, zlg_error *err)
+/* The fill value as gathered elements are: swapped, or a view. */
+static zlg_status folded_fill(shard *s, uint8_t **out, zlg_error *err)
 {
-    *out = NULL;
-    if (s->varlen)
-        return ZLG_OK;
-    ZLGI_TRY(zlgi_buf_append(&s->texts, s->fill.data, s->item, err));
-    zlgi_swap_apply(&s->sharding->chain->swap, s->texts.data, 1, s->item);
+    const zlgi_view view = {s->fill.data, s->fill.n};
+    size_t n_bytes;
+    if (!zlgi_mul_size(s->item, ELEMENTS, &n_bytes))
+        return zlgi_no_memory(err, SIZE_MAX);
+    ZLGI_TRY(zlgi_buf_reserve(&s->texts, n_bytes, false, err));
     *out = s->texts.data;
+    memcpy(*out, s->varlen ? (const void *)&view : s->fill.data, s->item);
+    if (!s->varlen)
+        zlgi_swap_apply(&s->sharding->chain->swap, *out, 1, s->item);
     return ZLG_OK;
+}
+
+static void start_order(const shard *s, zlgi_order *out)
+{
+    const zlg_call *call = s->scratch->ways.call;
+    const zlgi_sharding *sharding = s->sharding;
+    zlgi_order_start(out, call ? zlgi_inner_order(call, sharding->depth) : ZLG_MORTON,
+                     sharding->rank, s->grid_shape);
 }
 
 static zlg_status encode_chunks(shard *s, const zlgi_edge *from, zlgi_bytes in,
                                 zlgi_buf *out, zlg_error *err)
 {
     const zlgi_sharding *sharding = s->sharding;
-    const uint8_t *fill;
+    zlgi_order order;
+    uint8_t *fill = NULL;
+    uint64_t i;
     ZLGI_TRY(shard_layout(s, from, err));
     ZLGI_TRY(folded_fill(s, &fill, err));
     ZLGI_TRY(zlgi_buf_reserve(&s->chunk, s->layout.edge[0].n_bytes, false, err));
@@ -242,7 +255,8 @@ static zlg_status encode_chunks(shard *s, const zlgi_edge *from, zlgi_bytes in,
     const size_t first = sharding->index_at_start ? s->n_bytes_index : 0;
     ZLGI_TRY(zlgi_buf_reserve(out, ZLGI_MAX(first, 1), false, err));
     out->n = first;
-    for (uint64_t i = 0; i < s->n_chunks; i++)
+    start_order(s, &order);
+    while (zlgi_order_next(&order, &i))
         ZLGI_TRY(within_chunk(i, encode_chunk(s, i, fill, out, err), err));
     ZLGI_TRY(zlgi_sharding_index_encode(sharding, s->scratch, s->grid_shape, s->n_chunks,
                                         entry(s, 0), &s->pair[0], err));

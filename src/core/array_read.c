@@ -3,11 +3,19 @@
  */
 #include "core/core.h"
 
+static zlg_status check_order(zlg_inner_order order, zlg_error *err)
+{
+    if ((unsigned)order > ZLG_COLEXICOGRAPHIC)
+        return zlgi_fail(err, ZLG_USAGE, "inner_order %d is none", (int)order);
+    return ZLG_OK;
+}
+
 zlg_status zlgi_call_read(const zlg_call *given, zlg_call *room, zlg_error *err)
 {
     ZLGI_TRY(zlgi_options_read(given, "ZLG_CALL_INIT", room, sizeof *room, err));
-    if ((unsigned)room->inner_order > ZLG_COLEXICOGRAPHIC)
-        return zlgi_fail(err, ZLG_USAGE, "inner_order %d is none", (int)room->inner_order);
+    ZLGI_TRY(check_order(room->inner_order, err));
+    for (int i = 0; i < room->n_inner_orders; i++)
+        ZLGI_TRY(check_order(room->inner_orders[i], err));
     return ZLG_OK;
 }
 

@@ -29,6 +29,7 @@ struct zlgi_level {
     const zlgi_chain *chain;       /* of the box of this level */
     const zlgi_sharding *sharding; /* NULL: a unit */
     bool wrapped; /* bytes→bytes codecs around the shard: fetched and decoded whole */
+    bool behind;  /* codecs stand in front of the shard, or of one that it lies in */
     bool raw;     /* a unit whose stored bytes are its elements: read by range */
     int order[ZLG_MAX_RANK]; /* sharding: axis i of the inner grid is axis order[i] here */
     const zlgi_level *inner; /* sharding */

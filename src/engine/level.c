@@ -119,7 +119,8 @@ enum { SHARD_BUFFERS = 13, WRAPPED_BUFFERS = 16, LAST_BUFFERS = 24 };
 
 static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
                              const zlgi_chain *chain, int rank, const int64_t *shape,
-                             size_t n_buffers, const zlgi_level **out, zlg_error *err)
+                             bool behind, size_t n_buffers, const zlgi_level **out,
+                             zlg_error *err)
 {
     zlgi_level *level = zlgi_arena_get(arena, sizeof *level);
     if (!level)
@@ -133,6 +134,7 @@ static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
     if (can_descend(chain)) {
         level->sharding = chain->step[chain->i_bytes].config;
         level->wrapped = chain->i_bytes < chain->n_steps - 1;
+        level->behind = behind || chain->i_bytes > 0;
         n_buffers += level->wrapped ? WRAPPED_BUFFERS : SHARD_BUFFERS;
         if (n_buffers + LAST_BUFFERS > ZLGI_COUNT(((zlgi_scratch *)NULL)->spare))
             return zlgi_fail(err, ZLG_LIMIT, "shards are nested too deep");
@@ -149,7 +151,7 @@ static zlg_status make_level(zlgi_arena *arena, const zlg_limits *limits,
         ZLGI_TRY(set_fill(arena, chain, &level->fill, err));
         ZLGI_TRY(prepend_elementwise(arena, chain, level->sharding->chain, &inner, err));
         ZLGI_TRY(make_level(arena, limits, inner, rank, level->sharding->chunk_shape,
-                            n_buffers, &level->inner, err));
+                            level->behind, n_buffers, &level->inner, err));
     } else {
         level->raw = chain->n_folded == chain->n_steps;
     }
@@ -167,7 +169,7 @@ zlg_status zlgi_level_make(zlgi_arena *arena, const zlg_limits *limits,
                            const zlgi_chain *chain, int rank, const int64_t *shape,
                            const zlgi_level **out, zlg_error *err)
 {
-    return make_level(arena, limits, chain, rank, shape, 0, out, err);
+    return make_level(arena, limits, chain, rank, shape, false, 0, out, err);
 }
 
 zlg_status zlgi_level_box_get(const zlgi_level *level, const zlg_limits *limits,

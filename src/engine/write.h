@@ -57,12 +57,6 @@ typedef enum zlgi_empty {
 zlg_status zlgi_unit_encode(const zlgi_written *box, const zlgi_bytes *old,
                             zlgi_buf bufs[3], zlgi_bytes *out, zlgi_empty *empty);
 
-/* emptiness.c: n elements as the unit has them (swapped) are all the fill value, which is
- * swapped too; variable length: views. loose: zlg_call.loose_fill, with room for two
- * elements. */
-bool zlgi_is_empty(const zlgi_dtype *dtype, const uint8_t *elements, size_t n,
-                   const uint8_t *fill, const zlgi_swap *swap, bool loose, uint8_t *room);
-
 /* ------------------------------------------------------------------ touched (touched.c)
  * Which uses fall into which inner chunk: a list of entries for each chunk, in the order
  * of the uses. A single box needs none: it is cut when it is wanted. */
@@ -101,9 +95,10 @@ typedef struct zlgi_shard_writer {
     const zlgi_level_box *facts;
     zlgi_grid grid; /* of inner chunks, axes of the inner level */
     zlgi_touched_map map;
+    bool makes_all; /* inner chunks that are not touched too */
     zlgi_uses piece_uses;
     zlgi_buf *ids, *pieces, *parts, *tables, *old, *tail, *merged;
-    zlgi_slot *slots;                       /* of each inner chunk, for those touched */
+    zlgi_slot *slots;                       /* of each inner chunk, for those made */
     zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; the last: merged */
     uint64_t *index;                        /* of the new shard */
 } zlgi_shard_writer;

@@ -67,15 +67,25 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer)
         zlgi_use_permute(zlgi_uses_at(box->uses, i), level->order);
     writer->map.grid = &writer->grid;
     writer->map.uses = box->uses;
+    writer->makes_all = box->keep_empty && box->worker->job->call->loose_fill &&
+                        level->behind && !box->encoded;
     ZLGI_TRY(make_tables(writer));
     return zlgi_touched_mark(&writer->map, box->err);
+}
+
+/* An inner chunk that is made anew, in one step or the other. */
+static bool is_made(const zlgi_shard_writer *writer, uint64_t i_chunk)
+{
+    return writer->map.touch[i_chunk].first || writer->makes_all;
 }
 
 /* Through the inner chunks as they are stored. */
 static void start_order(const zlgi_shard_writer *writer, zlgi_order *out)
 {
-    zlgi_order_start(out, writer->box->worker->job->call->inner_order, writer->grid.rank,
-                     writer->facts->grid_shape);
+    const zlgi_written *box = writer->box;
+    zlg_inner_order kind =
+        zlgi_inner_order(box->worker->job->call, box->level->sharding->depth);
+    zlgi_order_start(out, kind, writer->grid.rank, writer->facts->grid_shape);
 }
 
 /* ------------------------------------------------------------------ inner chunks */
@@ -170,7 +180,7 @@ zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int
     zlgi_order order;
     start_order(writer, &order);
     for (uint64_t k = 0; k < high && zlgi_order_next(&order, &i_chunk); k++) {
-        if (k < low || !writer->map.touch[i_chunk].first)
+        if (k < low || !is_made(writer, i_chunk))
             continue;
         ZLGI_TRY(zlgi_worker_check(worker));
         ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk,
@@ -234,7 +244,7 @@ static bool is_merged(const zlgi_slot *slot)
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
 {
     for (uint64_t i = 0; i < writer->facts->n_chunks && !writer->box->replace; i++)
-        if (!writer->map.touch[i].first || is_merged(&writer->slots[i]))
+        if (!is_made(writer, i) || is_merged(&writer->slots[i]))
             return true;
     return false;
 }
@@ -247,7 +257,7 @@ static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
     writer->buffers[ZLGI_MAX_BLOCKS] = writer->merged;
     start_order(writer, &order);
     while (zlgi_order_next(&order, &i_chunk))
-        if (writer->map.touch[i_chunk].first && is_merged(&writer->slots[i_chunk]))
+        if (is_made(writer, i_chunk) && is_merged(&writer->slots[i_chunk]))
             ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk, merge(writer, i_chunk, old),
                                        writer->box->err));
     return ZLG_OK;
@@ -257,7 +267,7 @@ static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
 static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
                       uint64_t i_chunk, zlgi_bytes *out)
 {
-    if (writer->map.touch[i_chunk].first) {
+    if (is_made(writer, i_chunk)) {
         const zlgi_slot *slot = &writer->slots[i_chunk];
         if (slot->n_bytes == ZLGI_EMPTY)
             return false;

@@ -142,8 +142,8 @@ static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
     return ZLG_OK;
 }
 
-static zlg_status encode(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
-                         zlgi_bytes *out)
+static zlg_status run_chain(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
+                            zlgi_bytes *out)
 {
     zlgi_scratch *scratch = u->box->worker->scratch;
     const zlgi_layout *layout = &u->facts->layout;
@@ -155,6 +155,18 @@ static zlg_status encode(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
         zlgi_chain_encode_full(u->chain, layout, scratch, elements, &bufs[1], u->box->err));
     *out = (zlgi_bytes){.data = bufs[1].data, .n = bufs[1].n};
     return ZLG_OK;
+}
+
+/* Shards that a codec makes whole are made as the call says. */
+static zlg_status encode(const unit *u, zlgi_bytes elements, zlgi_buf bufs[3],
+                         zlgi_bytes *out)
+{
+    zlgi_worker *worker = u->box->worker;
+    worker->scratch->ways =
+        (zlgi_shard_ways){.call = worker->job->call, .keep_empty = u->box->keep_empty};
+    zlg_status status = run_chain(u, elements, bufs, out);
+    worker->scratch->ways = (zlgi_shard_ways){.call = NULL};
+    return status;
 }
 
 /* Single elements that are wanted at a time: a fill value, and two that are compared. */

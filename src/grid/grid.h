@@ -280,5 +280,9 @@ bool zlgi_use_matches(const zlgi_use *use, const int64_t *shape,
                       const ptrdiff_t *unit_strides);
 /* Elements are equal to value, compared as bits. */
 bool zlgi_all_equal(const uint8_t *elements, size_t n, const uint8_t *value, size_t item);
+/* emptiness.c: n elements are all the fill value; both as a chain takes them, swapped;
+ * variable length: views. loose: zlg_call.loose_fill, with room for two elements. */
+bool zlgi_is_empty(const zlgi_dtype *dtype, const uint8_t *elements, size_t n,
+                   const uint8_t *fill, const zlgi_swap *swap, bool loose, uint8_t *room);
 
 #endif

@@ -37,6 +37,7 @@ if not hasattr(zarr.storage, "ManagedMemoryStore"):
 SECONDS = float(os.environ.get("ZELLIGE_MODEL_SECONDS", "12"))
 FIRST = int(os.environ.get("ZELLIGE_MODEL_SEED", "1"))
 WORDS = ["", "a", "ab", "äöü", "zarr", "\U0001f600", "x" * 9]
+ORDERS = getattr(zarr.codecs.sharding, "SUBCHUNK_WRITE_ORDER", None)  # since 3.3
 
 # ---------------------------------------------------------------------- what there is
 
@@ -169,6 +170,8 @@ def compressors_of(rng, dtype, zarr_format):
 
 def sharding_of(rng, inner, **options):
     """The codec whose chunks are the inner ones, sometimes with shards inside."""
+    if ORDERS:
+        options["subchunk_write_order"] = pick(rng, ORDERS)
     return ShardingCodec(
         chunk_shape=inner,
         index_location=pick(rng, ["start", "end"]),
@@ -232,35 +235,32 @@ def pick_options(rng):
     if ndim and how < 0.1:
         options["chunks"] = [cut(rng, n) for n in shape]
     elif ndim and how < 0.5 and 0 not in shape:
-        is_exact = _shard(rng, options, outer, inner, smallest) and is_exact
+        _shard(rng, options, outer, inner, smallest)
     if chance(rng, 0.1):
         options["config"]["read_missing_chunks"] = False
     return options, is_exact
 
 
 def _shard(rng, options, outer, inner, smallest):
-    """Whether the place of inner chunks and which are stored is zarr-python's too."""
     if chance(rng, 0.5):
         options["shards"] = outer
-        return True
+        return
     codecs = list(options.pop("filters", None) or [])
     after = list(options["compressors"] or [])
     is_text = options["dtype"] is str
     serializer = zarr.codecs.VLenUTF8Codec() if is_text else BytesCodec()
-    is_known = True
     if chance(rng, 0.4):
         serializer = sharding_of(rng, smallest, codecs=[serializer, *after])
         codecs = [codec for codec in codecs if isinstance(codec, TransposeCodec)]
         if codecs:  # edges as they are when the axes are exchanged
             codecs = [TransposeCodec(order=range(len(inner)))]
-            is_known = False
         after = []
     codec = sharding_of(rng, inner, codecs=[*codecs, serializer, *after])
     options.update(chunks=outer, serializer=codec, compressors=None)
     if chance(rng, 0.15):
         options["compressors"] = [Crc32cCodec()]
-        is_known = False
-    return is_known
+    if chance(rng, 0.15):
+        options["filters"] = [TransposeCodec(order=range(len(inner)))]
 
 
 # ---------------------------------------------------------------------- selections

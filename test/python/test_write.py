@@ -415,6 +415,18 @@ def test_texts(kind, zarr_format):
     assert array[...].tolist() == model.tolist()
 
 
+def test_texts_of_every_width():
+    rng = np.random.default_rng(1)
+    words = ["".join(rng.choice(list("a\0é漢𝄞"), rng.integers(9))) for _ in range(500)]
+    array = zellige.create_array(zellige.MemoryStore(), shape=500, chunks=60, dtype=str)
+    for few in "a", "aé", "a漢", "a\0é漢𝄞":
+        source = ["".join(c for c in word if c in few) for word in words]
+        array[...] = source
+        assert array[...].tolist() == source
+    with pytest.raises(UnicodeEncodeError):
+        array[3] = "\ud800"
+
+
 def test_texts_of_every_kind_of_numpy():
     array = zellige.create_array(zellige.MemoryStore(), shape=3, dtype=str)
     sources = [np.array(["a", "bé", ""]), np.array(["c", "", "d"], object)]

@@ -252,6 +252,78 @@ static void test_inner_order_of_nested_shards(void **state)
     close_fixture(&f);
 }
 
+/* And may have one of its own: 2 x 2 shards of 2 x 2 bytes, each with an index behind. */
+static void test_inner_orders(void **state)
+{
+    (void)state;
+    enum { N_INNER = 4 + 4 * 16 + 4 };
+    static const uint8_t step[3][4] = {{0, 4, 1, 5}, {0, 1, 4, 5}, {0, 4, 1, 5}};
+    uint8_t elements[16];
+    for (int i = 0; i < 16; i++)
+        elements[i] = (uint8_t)(i + 1);
+    fixture f;
+    open_fixture(&f);
+    zlg_store *store = f.stores[0];
+    zlg_array *array =
+        put_array(store, "", "[4,4]", "\"uint8\"", REGULAR("[4,4]"), "0",
+                  "[" SHARD("[2,2]", "[" SHARD("[1,1]", "[{\"name\":\"bytes\"}]") "]") "]");
+    for (int k = 0; k < 9; k++) {
+        zlg_text text;
+        const zlg_inner_order orders[2] = {(zlg_inner_order)(k / 3),
+                                           (zlg_inner_order)(k % 3)};
+        zlg_call call = ZLG_CALL_INIT;
+        call.inner_order = orders[1]; /* of what the list leaves out */
+        call.inner_orders = orders;
+        call.n_inner_orders = 1 + k % 2;
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, &call, err_));
+        MUST(zlg_store_get(store, "c/0/0", &text, err_));
+        const uint8_t *second = (const uint8_t *)text.data + N_INNER;
+        for (int i = 0; i < 4; i++) {
+            int first = orders[0] == ZLG_LEXICOGRAPHIC ? 2 : 8; /* of the second shard */
+            assert_int_equal(second[i], elements[first + step[orders[1]][i]]);
+        }
+        zlg_text_free(&text);
+    }
+    const zlg_inner_order none[2] = {ZLG_MORTON, (zlg_inner_order)3};
+    zlg_call call = ZLG_CALL_INIT;
+    call.inner_orders = none;
+    call.n_inner_orders = 2;
+    REFUSED(ZLG_USAGE, "inner_order 3",
+            zlg_array_write(array, NULL, &(zlg_source){.data = elements}, &call, err_));
+    zlg_array_close(array);
+    close_fixture(&f);
+}
+
+/* A shard inside of other codecs is made in the same way: order, and what is left out. */
+static void test_order_inside_of_other_codecs(void **state)
+{
+    (void)state;
+    static const uint8_t elements[6] = {1, 0, 3, 4, 5, 6};
+    static const uint8_t by_order[3][5] = {
+        {1, 4, 5, 3, 6}, {1, 3, 4, 5, 6}, {1, 4, 5, 3, 6}};
+    static const uint8_t all[3][6] = {
+        {1, 4, 0, 5, 3, 6}, {1, 0, 3, 4, 5, 6}, {1, 4, 0, 5, 3, 6}};
+    fixture f;
+    open_fixture(&f);
+    zlg_store *store = f.stores[0];
+    zlg_array *array = put_array(store, "", "[2,3]", "\"uint8\"", REGULAR("[2,3]"), "0",
+                                 "[" SHARD("[1,1]", "[{\"name\":\"bytes\"}]") "," CRC "]");
+    for (int k = 0; k < 6; k++) {
+        zlg_text text;
+        zlg_call call = ZLG_CALL_INIT;
+        call.inner_order = (zlg_inner_order)(k % 3);
+        call.keep_empty = k < 3 ? -1 : 1;
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, &call, err_));
+        MUST(zlg_store_get(store, "c/0/0", &text, err_));
+        size_t n = k < 3 ? 5 : 6;
+        assert_int_equal(text.n_bytes, n + 6 * 16 + 4 + 4);
+        assert_memory_equal(text.data, k < 3 ? by_order[k] : all[k - 3], n);
+        zlg_text_free(&text);
+    }
+    zlg_array_close(array);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +333,8 @@ int main(void)
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_inner_order),
         cmocka_unit_test(test_inner_order_of_nested_shards),
+        cmocka_unit_test(test_inner_orders),
+        cmocka_unit_test(test_order_inside_of_other_codecs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

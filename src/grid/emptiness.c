@@ -4,7 +4,7 @@
  * what it stores: any NaN is another, and complex numbers are compared by value. So are the
  * fields of records, of which a NaN, or a NaT, equals none.
  */
-#include "engine/write.h"
+#include "grid/grid.h"
 
 /* ------------------------------------------------------------------ numbers */
 
