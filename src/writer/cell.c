@@ -36,9 +36,12 @@ void zlgi_cell_charge(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes)
     }
 }
 
-size_t zlgi_cell_extent(const zlgi_cell_box *box, const zlgi_box *piece, size_t item)
+size_t zlgi_cell_extent(const zlgi_cell *cell, const zlgi_cell_box *box,
+                        const zlgi_box *piece)
 {
-    size_t n = 0;
+    size_t n = 0, item = cell->held->fed->item;
+    if (cell->given.n + zlgi_box_elements(piece) >= box->n_inside)
+        return box->n_bytes;
     for (int i = 0; i < piece->rank; i++)
         n = n * (size_t)box->shape[i] + (size_t)(piece->start[i] + piece->count[i] - 1);
     return (n + 1) * item;
@@ -189,7 +192,7 @@ static zlg_status prepare(zlg_writer *writer, zlgi_cell *cell, const zlgi_cell_b
         cell->n_reserved = box->n_bytes;
     }
     if (cell->data)
-        zlgi_cell_charge(writer, cell, zlgi_cell_extent(box, piece, cell->held->fed->item));
+        zlgi_cell_charge(writer, cell, zlgi_cell_extent(cell, box, piece));
     return ZLG_OK;
 }
 

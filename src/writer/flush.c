@@ -141,6 +141,12 @@ static zlg_status finish(zlg_writer *writer, zlgi_patience *patience, zlg_error 
     }
 }
 
+static void give_claims(zlg_writer *writer)
+{
+    for (int i = 0; i < writer->n_fed; i++)
+        zlgi_grow_end(writer, writer->fed[i]);
+}
+
 static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_error *err)
 {
     if (writer->state == ZLGI_WRITER_CLOSED)
@@ -153,8 +159,7 @@ static zlg_status close_writer(zlg_writer *writer, zlgi_patience *patience, zlg_
         zlgi_work_stop(writer);
     if (status == ZLG_OK) {
         writer->state = ZLGI_WRITER_CLOSED;
-        for (int i = 0; i < writer->n_fed; i++)
-            zlgi_grow_end(writer, writer->fed[i]);
+        give_claims(writer);
         each_held(writer, discard);
     }
     zlgi_end_of_submit(writer);
@@ -205,6 +210,7 @@ void zlg_writer_abort(zlg_writer *writer)
         zlgi_writer_changed(writer);
         if (zlgi_turn_of_submits(writer, &patience, NULL) == ZLG_OK) {
             zlgi_work_stop(writer);
+            give_claims(writer);
             each_held(writer, discard);
             if (writer->journal)
                 zlgi_journal_end(writer->journal);

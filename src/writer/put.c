@@ -10,7 +10,8 @@
 typedef struct parts {
     const zlgi_fed *fed;
     zlgi_arena *arena;
-    zlgi_buf requests;       /* zlgi_request */
+    zlgi_buf requests; /* zlgi_request */
+    bool skip_equal;
     zlgi_cell_box box;       /* of the cell */
     const uint8_t *elements; /* of it */
 } parts;
@@ -268,7 +269,8 @@ static zlg_status add_box(void *user, const zlgi_box *box, zlg_error *err)
                                   .memory = (uint8_t *)(uintptr_t)q->elements + offset,
                                   .strides = strides,
                                   .promise = q->fed->call.promise,
-                                  .keep_empty = q->fed->call.keep_empty > 0};
+                                  .keep_empty = q->fed->call.keep_empty > 0,
+                                  .skip_equal = q->skip_equal};
     return zlgi_buf_append(&q->requests, &request, sizeof request, err);
 }
 
@@ -308,7 +310,9 @@ static zlg_status add_elements(putting *p, parts *q, zlgi_buf *decoded)
 /* What may be stored of these chunks stays, also what somebody else writes meanwhile. */
 static zlg_status put_elements(putting *p)
 {
-    parts q = {.fed = p->held->fed, .arena = &p->arena};
+    parts q = {.fed = p->held->fed,
+               .arena = &p->arena,
+               .skip_equal = p->writer->options.existing == ZLG_EXISTING_SKIP_EQUAL};
     zlgi_buf decoded;
     zlg_call call = make_call(p);
     zlgi_buf_init(&q.requests, &p->writer->ctx->alloc);
@@ -349,10 +353,11 @@ static zlg_status put(putting *p)
 
 static void count(zlg_writer *writer, const zlg_stats *stats)
 {
-    writer->counts.n_stored += stats->n_stored + stats->n_removed > 0;
+    bool is_stored = stats->n_stored + stats->n_removed > 0;
+    writer->counts.n_stored += is_stored;
     writer->counts.n_bytes_stored += stats->n_bytes_stored;
     writer->counts.n_opened += stats->n_opened;
-    writer->counts.n_skipped += stats->n_equal;
+    writer->counts.n_skipped += !is_stored && stats->n_equal > 0;
 }
 
 /* When it fails the object is put like others, and the error is that of this. */

@@ -121,7 +121,7 @@ static bool is_direct(const piece *p, const zlgi_cell_box *box)
 /* What a piece will need that is not there. What is encoded is less than its elements. */
 static uint64_t needed(const piece *p, const zlgi_cell *cell, const zlgi_cell_box *box)
 {
-    size_t extent = zlgi_cell_extent(box, &p->box, p->from->fed->item);
+    size_t extent = zlgi_cell_extent(cell, box, &p->box);
     bool is_encoded = cell->state == ZLGI_CELL_ENCODED;
     if (cell->n_reserved > 0)
         return 0;
@@ -483,7 +483,8 @@ static zlg_status measure_coarser(submitting *s, zlgi_fed *fed, const zlg_submit
 
 /* ------------------------------------------------------------------ the call */
 
-/* All at once, before anything is taken: for those who do not wait for ever. */
+/* All at once, before anything is taken, if that can be: for those who do not wait for
+ * ever. */
 static zlg_status find_room(submitting *s, const zlg_submit *parts, const region *regions,
                             size_t n, bool waits)
 {
@@ -503,7 +504,9 @@ static zlg_status find_room(submitting *s, const zlg_submit *parts, const region
             ZLGI_TRY(zlgi_writer_wait(s->writer, s->patience, s->err));
             continue;
         }
-        if (!waits || s->n_needed > room->budget - room->base)
+        if (waits && s->n_needed > room->budget - room->base)
+            return ZLG_OK; /* there never is so much: it is taken piece by piece */
+        if (!waits)
             return zlgi_fail(
                 s->err, ZLG_LIMIT, "%llu bytes, when %llu of the budget of %llu are in use",
                 (unsigned long long)s->n_needed, (unsigned long long)room->live,

@@ -1,6 +1,7 @@
 """What is given to writers in any order is stored once."""
 
 import os
+import subprocess
 import sys
 from array import array as c_array
 
@@ -383,15 +384,130 @@ def test_append_to_a_line(tmp_path):
     same(zellige.open_array(tmp_path, path="t")[...], np.arange(8))
 
 
-def test_somebody_else_makes_the_array_longer(tmp_path):
-    array = zellige.create_array(tmp_path, shape=(0, 4), dtype="i4", chunks=(2, 4))
+@pytest.mark.parametrize("shapes", [{"chunks": (2, 4)}, {"chunks": (1, 4), "shards": (4, 4)}])
+def test_somebody_else_makes_the_array_longer(tmp_path, shapes):
+    """Rows that were appended meanwhile stay as they are."""
+    array = zellige.create_array(tmp_path, shape=(0, 4), dtype="i4", **shapes)
     writer = zellige.Writer(array)
     writer.append(np.zeros(4, "i4"))
     zellige.open_array(tmp_path, "r+").append(np.ones((3, 4), "i4"))
-    with pytest.raises(zellige.ExistsError):
+    with pytest.raises(zellige.ExistsError, match="somebody else"):
         writer.close()
     writer.abort()
-    assert zellige.open_array(tmp_path).shape == (3, 4)
+    same(zellige.open_array(tmp_path)[...], np.ones((3, 4), "i4"))
+
+
+@pytest.mark.parametrize("make", [str, lambda path: zellige.MemoryStore()])
+def test_one_writer_appends_at_a_time(tmp_path, make):
+    store = make(tmp_path)
+    array = zellige.create_array(store, shape=(0, 4), dtype="i4", chunks=(2, 4))
+    first, second = zellige.Writer(array), zellige.Writer(zellige.open_array(store, "r+"))
+    first.append(np.ones((3, 4), "i4"))
+    with pytest.raises(zellige.ExistsError, match="another writer appends"):
+        second.append(np.zeros((3, 4), "i4"))
+    first.close()
+    with pytest.raises(zellige.ExistsError, match="somebody else"):  # its rows are taken
+        second.append(np.zeros((3, 4), "i4"))
+        second.close()
+    second.abort()
+    with zellige.Writer(zellige.open_array(store, "r+")) as third:
+        third.append(np.full(4, 3, "i4"))
+    same(zellige.open_array(store, "r")[:, 0], np.array([1, 1, 1, 3], "i4"))
+
+
+APPEND = """
+import sys, numpy, zellige
+writer = zellige.Writer(zellige.open_array(sys.argv[1], "r+"))
+try:
+    writer.append(numpy.zeros((3, 4), "i4"))
+except zellige.ExistsError as error:
+    sys.exit(0 if "another process" in str(error) else 2)
+sys.exit(3)
+"""
+
+
+def test_one_process_appends_at_a_time(tmp_path):
+    array = zellige.create_array(tmp_path, shape=(0, 4), dtype="i4", chunks=(2, 4))
+    with zellige.Writer(array) as writer:
+        writer.append(np.ones((3, 4), "i4"))
+        child = subprocess.run([sys.executable, "-c", APPEND, tmp_path], timeout=100)
+        assert child.returncode == 0
+    same(zellige.open_array(tmp_path)[...], np.ones((3, 4), "i4"))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {"chunks": (4,)},
+        {"chunks": (2,), "shards": (4,)},
+        {"chunks": (1,), "shards": (4,), "compressors": None},
+        {"chunks": (50_000,), "shards": (200_000,), "compressors": None},
+        {"chunks": (100_000,), "shards": (200_000,), "compressors": None},
+    ],
+)
+@pytest.mark.parametrize("when", ["before", "between", "after a flush"])
+def test_what_others_append_in_the_last_object_stays(tmp_path, shapes, when):
+    unit = max(1, max(shapes.get("shards", shapes["chunks"])) // 4)
+    array = zellige.create_array(tmp_path, shape=(7 * unit,), dtype="i4", **shapes)
+    array[...] = 1
+
+    def append():
+        zellige.open_array(tmp_path, "r+").append(np.full(unit, 9, "i4"))
+
+    if when == "before":
+        append()
+    with zellige.Writer(array) as writer:
+        if when == "between":
+            append()
+        writer.submit(slice(0, 7 * unit), np.full(7 * unit, 2, "i4"))
+        if when == "after a flush":
+            writer.flush()
+            append()
+            writer.submit(slice(0, 7 * unit), np.full(7 * unit, 2, "i4"))
+    wanted = np.full(8 * unit, 2, "i4")
+    wanted[7 * unit :] = 9
+    same(zellige.open_array(tmp_path)[...], wanted)
+
+
+def test_zeros_over_what_is_stored_at_the_border(tmp_path):
+    array = zellige.create_array(tmp_path, shape=(7,), dtype="i4", chunks=(4,))
+    array[...] = 1
+    with zellige.Writer(array) as writer:
+        writer.submit(..., np.zeros(7, "i4"))
+    same(zellige.open_array(tmp_path)[...], np.zeros(7, "i4"))
+    array[...] = 1
+    writer = zellige.Writer(array, existing="refuse")
+    writer.submit(..., np.zeros(7, "i4"))
+    with pytest.raises(zellige.ExistsError, match="c/"):
+        writer.close()
+    writer.abort()
+
+
+# ---------------------------------------------------------------------- budget
+
+
+@pytest.mark.parametrize("timeout", [60, None])
+def test_more_than_the_budget_at_once(tmp_path, timeout):
+    """With time to wait it is taken piece by piece."""
+    rows = np.random.default_rng(0).integers(0, 1 << 60, (64, 16_384))
+    array = zellige.create_array(tmp_path, shape=rows.shape, dtype="i8", chunks=(8, 4096))
+    with zellige.Writer(array, memory_budget=3 << 20, threads=1, timeout=timeout) as writer:
+        writer.submit(..., rows)
+    same(array[...], rows)
+    assert writer.counts["bytes_peak"] <= writer.counts["bytes_budget"]
+
+
+@pytest.mark.parametrize("n", [8, 9, 12])
+def test_the_budget_holds_where_chunks_end_with_the_array(tmp_path, n):
+    rows = np.random.default_rng(0).integers(0, 1 << 40, (n, 256 * 100))
+    array = zellige.create_array(
+        tmp_path, shape=rows.shape, dtype="i8", chunks=(4, 100), shards=(12, 100), compressors=None
+    )
+    with zellige.Writer(array, memory_budget=1 << 20, threads=1) as writer:
+        for i in reversed(range(n)):
+            writer.submit(i, rows[i])
+    same(array[...], rows)
+    assert writer.counts["bytes_peak"] <= writer.counts["bytes_budget"]
 
 
 # ---------------------------------------------------------------------- stores
