@@ -140,27 +140,44 @@ zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection,
     return zlg_write_many(&write, 1, call, err);
 }
 
+/* ------------------------------------------------------------------ fill */
+
+/* One element, which lies in memory as the engine has it, everywhere. */
+static zlgi_request make_fill(zlg_array *array, const zlg_selection *selection,
+                              const void *memory, const zlg_call *call)
+{
+    static const ptrdiff_t still[ZLG_MAX_RANK] = {0};
+    zlgi_request request = {.source = &array->source,
+                            .selection = selection,
+                            .memory = (uint8_t *)(uintptr_t)memory,
+                            .strides = still};
+    zlgi_request_settle(&request, array, call);
+    return request;
+}
+
+zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
+                            const zlg_call *call, zlg_error *err)
+{
+    zlgi_request request = make_fill(array, selection, array->source.fill.data, call);
+    request.skip_broken = true;
+    return zlgi_engine_write(&array->store->ctx->engine, &request, 1, call, err);
+}
+
 zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
                           const void *element, size_t n_bytes, const zlg_call *given,
                           zlg_error *err)
 {
-    static const ptrdiff_t still[ZLG_MAX_RANK] = {0};
-    const zlgi_source *source = &array->source;
     bool varlen = zlgi_dtype_is_varlen(array->meta.dtype);
     zlgi_view view = {.data = element, .n = n_bytes};
-    const void *memory = element ? (varlen ? (const void *)&view : element)
-                                 : (const void *)source->fill.data;
-    zlgi_request request = {.source = source,
-                            .selection = selection,
-                            .memory = (uint8_t *)(uintptr_t)memory,
-                            .strides = still};
+    const void *memory = varlen ? (const void *)&view : element;
     zlg_call call;
     ZLGI_TRY(zlgi_call_settle(array, given, &call, err));
-    zlgi_request_settle(&request, array, &call);
+    zlgi_request request =
+        make_fill(array, selection, element ? memory : array->source.fill.data, &call);
     zlg_status status = zlgi_store_needs(array->store, ZLGI_STORE_WRITE, "be written", err);
-    if (status == ZLG_OK && element && !varlen && n_bytes != source->item)
+    if (status == ZLG_OK && element && !varlen && n_bytes != array->source.item)
         status = zlgi_fail(err, ZLG_USAGE, "an element of %zu bytes, not %zu", n_bytes,
-                           source->item);
+                           array->source.item);
     if (status == ZLG_OK)
         status = zlgi_engine_write(&array->store->ctx->engine, &request, 1, &call, err);
     return zlgi_array_within(array, status, err);

@@ -200,6 +200,9 @@ void zlgi_request_settle(zlgi_request *request, const zlg_array *array,
                          const zlg_call *call);
 zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *room,
                             zlg_error *err);
+/* The fill value instead of what is stored, if it can be read. call: settled. */
+zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
+                            const zlg_call *call, zlg_error *err);
 /* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
 zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
                             zlg_error *err);

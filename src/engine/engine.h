@@ -130,6 +130,7 @@ typedef struct zlgi_request {
     bool replace;               /* objects are made anew: nothing of what is stored stays */
     bool create;                /* objects must not exist: ZLG_EXISTS; nothing is read */
     bool skip_equal;            /* an object that holds these bytes already is left alone */
+    bool skip_broken;           /* so is what does not decode, of which a part would stay */
     zlg_promise promise;        /* not the default */
     const zlg_encoded *encoded; /* of the chunk in which each point lies: put as they are */
 } zlgi_request;

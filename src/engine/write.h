@@ -18,7 +18,9 @@ typedef struct zlgi_written {
     const zlgi_source *source;
     const zlgi_level *level;
     const int64_t *shape;       /* declared: it may reach beyond the array */
+    const int64_t *inside;      /* so much of that lies in the array */
     bool keep_empty;            /* it is stored whatever it holds */
+    bool skip_broken;           /* what is stored and does not decode stays as it is */
     bool replace;               /* nothing of what is stored stays, whatever is covered */
     const zlg_encoded *encoded; /* chunks that are put as they are: see zlgi_request */
     zlgi_uses *uses;            /* in coordinates of the box, in the order of the call */
@@ -28,9 +30,12 @@ typedef struct zlgi_written {
     zlg_error *err;
 } zlgi_written;
 
-/* True when one use takes every element of the box; *out_use is the last that does: those
- * before it need not be looked at. */
+/* True when one use takes every element of the box, or some boxes that do not overlap do;
+ * uses before *out_use need not be looked at. Not found out: points, and what is scattered
+ * over many uses. */
 bool zlgi_written_covers(const zlgi_written *box, size_t *out_use);
+/* The same of the elements in the array: what is stored and broken may be forgotten. */
+bool zlgi_written_renews(const zlgi_written *box);
 /* What a (innermost) chunk is to hold, when it is given encoded: the last of its points. */
 const zlg_encoded *zlgi_written_encoded(const zlgi_written *box);
 /* What turns an element of the caller's, which is swapped or not, into one as the chain of
@@ -103,6 +108,7 @@ typedef struct zlgi_shard_writer {
     zlgi_touched_map map;
     zlgi_uses piece_uses;
     zlgi_buf *ids, *pieces, *parts, *tables, *old, *tail, *merged;
+    bool renews;                            /* zlgi_written_renews */
     zlgi_slot *slots;                       /* of each inner chunk, for those touched */
     zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; the last: merged */
     uint64_t *index;                        /* of the new shard */

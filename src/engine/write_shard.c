@@ -63,6 +63,7 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer)
         writer->grid.axis[i] =
             zlgi_grid_regular(writer->facts->grid_shape[i] * chunk, chunk);
     }
+    writer->renews = zlgi_written_renews(box); /* in the axes of the box */
     for (size_t i = 0; i < box->uses->n; i++)
         zlgi_use_permute(zlgi_uses_at(box->uses, i), level->order);
     writer->map.grid = &writer->grid;
@@ -118,7 +119,7 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
 /* Makes ready to encode an inner chunk: its box, in `room`, and its uses. */
 typedef struct chunk_room {
     zlgi_written box;
-    int64_t start[ZLG_MAX_RANK];
+    int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
 } chunk_room;
 
 static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_room *room)
@@ -126,14 +127,19 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
     const zlgi_written *shard = writer->box;
     const zlgi_level *level = shard->level;
     zlgi_grid_coordinates(&writer->grid, i_chunk, room->start);
-    for (int i = 0; i < level->rank; i++)
-        room->start[i] *= writer->grid.axis[i].chunk;
+    for (int i = 0; i < level->rank; i++) {
+        int64_t chunk = writer->grid.axis[i].chunk;
+        room->start[i] *= chunk;
+        room->inside[i] = ZLGI_MIN(shard->inside[level->order[i]] - room->start[i], chunk);
+    }
     room->box =
         (zlgi_written){.worker = shard->worker,
                        .source = shard->source,
                        .level = level->inner,
                        .shape = level->sharding->chunk_shape,
+                       .inside = room->inside,
                        .keep_empty = shard->keep_empty,
+                       .skip_broken = shard->skip_broken,
                        .replace = shard->replace,
                        .encoded = shard->encoded,
                        .uses = &writer->piece_uses,
@@ -208,8 +214,11 @@ static zlg_status read_stored(zlgi_shard_writer *writer, const zlgi_bytes *bytes
     zlgi_range range = {.memory = bytes->data, .n_bytes = bytes->n};
     ZLGI_TRY(zlgi_buf_reserve(writer->old, n_index + 1, false, box->err));
     uint64_t *index = (uint64_t *)(void *)writer->old->data;
-    ZLGI_TRY(zlgi_shard_index_read(box->worker, box->level, writer->facts, &range, index,
-                                   box->err));
+    zlg_status status = zlgi_shard_index_read(box->worker, box->level, writer->facts,
+                                              &range, index, box->err);
+    if (status == ZLG_CORRUPT && writer->renews)
+        return ZLG_OK;
+    ZLGI_TRY(status);
     *out = (stored_shard){.bytes = *bytes, .index = index};
     return ZLG_OK;
 }
@@ -219,11 +228,19 @@ static zlg_status merge(zlgi_shard_writer *writer, uint64_t i_chunk,
 {
     chunk_room room;
     zlgi_bytes stored;
+    zlgi_slot *slot = &writer->slots[i_chunk];
+    size_t n_before = writer->merged->n;
     bool is_stored = stored_chunk(old, i_chunk, &stored);
     ZLGI_TRY(zlgi_worker_check(writer->box->worker));
     ZLGI_TRY(take_chunk(writer, i_chunk, &room));
-    return encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MAX_BLOCKS,
-                        &writer->slots[i_chunk]);
+    zlg_status status =
+        encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MAX_BLOCKS, slot);
+    if (status != ZLG_CORRUPT || !is_stored || !room.box.skip_broken)
+        return status;
+    *slot = (zlgi_slot){.buffer = ZLGI_MAX_BLOCKS, .n_bytes = stored.n};
+    slot->offset = n_before & UINT64_C(0xffffffffffffff);
+    writer->merged->n = n_before;
+    return zlgi_buf_append(writer->merged, stored.data, stored.n, room.box.err);
 }
 
 static bool is_merged(const zlgi_slot *slot)
