@@ -183,6 +183,9 @@ zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int
                                    encode_if_covered(writer, i_chunk, i_block),
                                    writer->box->err));
     }
+    /* With nothing covered its buffer, which may be large from before, serves the rest. */
+    if (n_blocks == 1 && writer->buffers[0]->n == 0)
+        writer->merged = writer->buffers[0];
     return ZLG_OK;
 }
 
@@ -256,15 +259,35 @@ bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
     return false;
 }
 
+static bool is_to_merge(const zlgi_shard_writer *writer, uint64_t i_chunk)
+{
+    return writer->map.touch[i_chunk].first && is_merged(&writer->slots[i_chunk]);
+}
+
+/* Room for what is merged, in one piece: while a buffer grows there are two of it. New
+ * chunks have about the size of the old; compressed ones may be a little larger. */
+static zlg_status make_merge_room(zlgi_shard_writer *writer, const stored_shard *old)
+{
+    zlgi_bytes stored;
+    size_t n = 0; /* of bytes that are in memory; chunks that overlap are no matter */
+    for (uint64_t i = 0; i < writer->facts->n_chunks; i++)
+        if (is_to_merge(writer, i) && stored_chunk(old, i, &stored))
+            n += stored.n;
+    n = ZLGI_MIN(n, old->bytes.n);
+    if (!writer->box->level->inner->raw)
+        n += n / 16;
+    return zlgi_buf_reserve(writer->merged, n, false, writer->box->err);
+}
+
 static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
 {
     uint64_t i_chunk;
     zlgi_order order;
-    writer->merged->n = 0;
+    ZLGI_TRY(make_merge_room(writer, old));
     writer->buffers[ZLGI_MAX_BLOCKS] = writer->merged;
     start_order(writer, &order);
     while (zlgi_order_next(&order, &i_chunk))
-        if (writer->map.touch[i_chunk].first && is_merged(&writer->slots[i_chunk]))
+        if (is_to_merge(writer, i_chunk))
             ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk, merge(writer, i_chunk, old),
                                        writer->box->err));
     return ZLG_OK;

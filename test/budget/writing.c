@@ -25,7 +25,7 @@ typedef struct fixture {
 } fixture;
 
 static void open_fixture(fixture *f, int n_threads, int64_t side, int64_t shard,
-                         int64_t chunk)
+                         int64_t chunk, const char *codecs)
 {
     zlg_ctx_options options = ZLG_CTX_OPTIONS_INIT;
     memset(f, 0, sizeof *f);
@@ -47,6 +47,7 @@ static void open_fixture(fixture *f, int n_threads, int64_t side, int64_t shard,
     spec.object_shape = object;
     spec.chunk_shape = inner;
     spec.data_type = "uint16";
+    spec.codecs = codecs;
     MUST(zlg_array_create(f->counting, "", &spec, &f->array, err_));
     f->n = (size_t)(side * side * side);
     f->data = malloc(f->n * sizeof *f->data);
@@ -81,11 +82,9 @@ static zlgi_store_counts counts(fixture *f)
     return since;
 }
 
-static void write_cube(fixture *f, int64_t start, int64_t count, zlg_promise promise)
+static void write_steps(fixture *f, zlg_axis axis, zlg_promise promise)
 {
-    zlg_axis axes[3];
-    for (int i = 0; i < 3; i++)
-        axes[i] = (zlg_axis){.start = start, .step = 1, .count = count};
+    const zlg_axis axes[3] = {axis, axis, axis};
     zlg_selection box = {.kind = ZLG_BOX, .rank = 3, .axes = axes};
     zlg_call call = ZLG_CALL_INIT;
     f->stats = (zlg_stats)ZLG_STATS_INIT;
@@ -94,13 +93,18 @@ static void write_cube(fixture *f, int64_t start, int64_t count, zlg_promise pro
     MUST(zlg_array_write(f->array, &box, &(zlg_source){.data = f->data}, &call, err_));
 }
 
+static void write_cube(fixture *f, int64_t start, int64_t count, zlg_promise promise)
+{
+    write_steps(f, (zlg_axis){.start = start, .step = 1, .count = count}, promise);
+}
+
 /* ------------------------------------------------------------------ requests */
 
 static void test_whole_objects_are_never_read(void **state)
 {
     (void)state;
     fixture f;
-    open_fixture(&f, 2, SIDE, SHARD_SIDE, CHUNK);
+    open_fixture(&f, 2, SIDE, SHARD_SIDE, CHUNK, NULL);
     for (int again = 0; again < 2; again++) {
         counts(&f);
         write_cube(&f, 0, SIDE, ZLG_PROMISE_DEFAULT);
@@ -122,7 +126,7 @@ static void test_a_part_costs_one_read_and_one_write(void **state)
 {
     (void)state;
     fixture f;
-    open_fixture(&f, 2, SIDE, SHARD_SIDE, CHUNK);
+    open_fixture(&f, 2, SIDE, SHARD_SIDE, CHUNK, NULL);
     write_cube(&f, 0, SIDE, ZLG_PROMISE_DEFAULT);
     counts(&f);
     write_cube(&f, CHUNK, CHUNK, ZLG_PROMISE_DEFAULT); /* one inner chunk, covered */
@@ -151,7 +155,7 @@ static void test_a_batch_puts_each_object_once(void **state)
     (void)state;
     enum { N = 100 };
     fixture f;
-    open_fixture(&f, 2, SIDE, SHARD_SIDE, CHUNK);
+    open_fixture(&f, 2, SIDE, SHARD_SIDE, CHUNK, NULL);
     write_cube(&f, 0, SIDE, ZLG_PROMISE_DEFAULT);
     zlg_axis axes[N][3];
     zlg_selection boxes[N];
@@ -182,7 +186,7 @@ static void test_no_allocation_for_each_inner_chunk(void **state)
 {
     (void)state;
     fixture f;
-    open_fixture(&f, 1, SIDE, SHARD_SIDE, CHUNK);
+    open_fixture(&f, 1, SIDE, SHARD_SIDE, CHUNK, NULL);
     for (int i = 0; i < 2; i++)
         write_cube(&f, 0, SIDE, ZLG_PROMISE_DEFAULT);
     size_t n_before = f.heap.n_calls;
@@ -191,16 +195,19 @@ static void test_no_allocation_for_each_inner_chunk(void **state)
     close_fixture(&f);
 }
 
+static const char raw[] =
+    "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
+
 /* Beyond the caller's memory: for each worker an object encoded and decoded, and 16 MiB. */
-static void check_peak(int n_threads, int64_t shard, int64_t start, int64_t count)
+static void check_peak(int n_threads, int64_t shard, const char *codecs, zlg_axis axis)
 {
     enum { LARGE = 256 };
     fixture f;
-    open_fixture(&f, n_threads, LARGE, shard, 32);
+    open_fixture(&f, n_threads, LARGE, shard, 32, codecs);
     size_t before = f.heap.n_bytes;
     write_cube(&f, 0, LARGE, ZLG_PROMISE_DEFAULT);
     f.heap.peak_bytes = f.heap.n_bytes;
-    write_cube(&f, start, count, ZLG_PROMISE_DEFAULT);
+    write_steps(&f, axis, ZLG_PROMISE_DEFAULT);
     size_t piece = (size_t)(shard * shard * shard) * sizeof *f.data;
     assert_in_range(f.heap.peak_bytes - before, 1,
                     (size_t)n_threads * 2 * piece + 16 * MIB);
@@ -210,11 +217,19 @@ static void check_peak(int n_threads, int64_t shard, int64_t start, int64_t coun
 static void test_memory(void **state)
 {
     (void)state;
-    check_peak(1, 128, 0, 256);
-    check_peak(2, 128, 0, 256);
-    check_peak(2, 128, 5, 240);
-    check_peak(2, 256, 0, 256); /* one shard, both threads at it */
-    check_peak(2, 256, 1, 250);
+    const zlg_axis all = {.step = 1, .count = 256};
+    const zlg_axis most = {.start = 1, .step = 1, .count = 250};
+    const zlg_axis strided = {.start = 1, .step = 3, .count = 85};
+    static const char *const codecs[] = {NULL, raw};
+    for (int i = 0; i < 2; i++) {
+        check_peak(1, 128, codecs[i], all);
+        check_peak(2, 128, codecs[i], all);
+        check_peak(2, 128, codecs[i], most);
+        check_peak(2, 256, codecs[i], all); /* one shard, both threads at it */
+        check_peak(2, 256, codecs[i], most);
+        check_peak(1, 256, codecs[i], strided); /* a part of each inner chunk stays */
+        check_peak(2, 256, codecs[i], strided);
+    }
 }
 
 int main(void)
