@@ -90,15 +90,18 @@ zlg_status zlgi_touched_uses(const zlgi_touched_map *map, uint64_t chunk,
 /* ------------------------------------------------------------------ shards (write_shard.c)
  */
 
-/* Where a new inner chunk lies: in which buffer; or, for ZLGI_GIVEN, which of those that
- * were given encoded it is, with its number for an offset. */
+/* Where a new inner chunk lies: in which buffer of step one, in that of step two when a
+ * part of it stays, or in the caller's memory. */
+enum { ZLGI_MAX_BLOCKS = 64, ZLGI_MERGED = ZLGI_MAX_BLOCKS, ZLGI_CALLERS };
 typedef struct zlgi_slot {
-    uint64_t buffer : 8, offset : 56;
-    uint64_t n_bytes; /* ZLGI_EMPTY: it is none, and offset is why (zlgi_empty); */
-                      /* ZLGI_PENDING: a part of it stays */
+    uint64_t buffer : 8;
+    uint64_t n_bytes : 56; /* ZLGI_NONE: it need not be stored, and offset is why */
+    union {
+        uint64_t offset;     /* zlgi_empty where there are no bytes */
+        const uint8_t *data; /* ZLGI_CALLERS */
+    };
 } zlgi_slot;
-#define ZLGI_PENDING (UINT64_MAX - 1)
-enum { ZLGI_MAX_BLOCKS = 64, ZLGI_GIVEN = ZLGI_MAX_BLOCKS + 1 };
+#define ZLGI_NONE ((UINT64_C(1) << 56) - 1)
 
 typedef struct zlgi_shard_writer {
     const zlgi_written *box;
@@ -110,7 +113,7 @@ typedef struct zlgi_shard_writer {
     zlgi_buf *ids, *pieces, *parts, *tables, *old, *tail, *merged;
     bool renews;                            /* zlgi_written_renews */
     zlgi_slot *slots;                       /* of each inner chunk, for those touched */
-    zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; the last: merged */
+    zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; ZLGI_MERGED */
     uint64_t *index;                        /* of the new shard */
 } zlgi_shard_writer;
 

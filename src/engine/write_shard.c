@@ -84,17 +84,43 @@ static void start_order(const zlgi_shard_writer *writer, zlgi_order *out)
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
                                zlgi_buf *out, zlgi_empty *empty);
 
-/* One that is given encoded stays where the caller has it. */
+static void set_slot(zlgi_slot *slot, int buffer, uint64_t offset, uint64_t n_bytes)
+{
+    slot->buffer = (uint64_t)buffer & 0xff;
+    slot->offset = offset;
+    slot->n_bytes = n_bytes & ZLGI_NONE;
+}
+
+static void set_none(zlgi_slot *slot, int buffer, zlgi_empty why)
+{
+    set_slot(slot, buffer, why, ZLGI_NONE);
+}
+
+/* What is stored as the caller has it stays there. */
+static void set_callers(zlgi_slot *slot, const void *data, size_t n_bytes)
+{
+    set_slot(slot, ZLGI_CALLERS, 0, n_bytes);
+    slot->data = data;
+}
+
 static void take_given(const zlgi_written *chunk, zlgi_slot *slot)
 {
     const zlg_encoded *given = zlgi_written_encoded(chunk);
-    *slot = (zlgi_slot){.buffer = ZLGI_GIVEN, .n_bytes = given->n_bytes};
-    slot->offset = (uint64_t)(given - chunk->encoded) & UINT64_C(0xffffffffffffff);
-    if (!given->data)
-        *slot = (zlgi_slot){.offset = ZLGI_EMPTY_BOX, .n_bytes = ZLGI_EMPTY};
+    if (given->data)
+        set_callers(slot, given->data, given->n_bytes);
+    else
+        set_none(slot, ZLGI_CALLERS, ZLGI_EMPTY_BOX);
 }
 
-/* One inner chunk, whose uses are at hand, to the end of a buffer. */
+/* Were elements passed through? Small ones are sooner copied than named one by one. */
+static bool is_callers(const zlgi_written *chunk, zlgi_bytes encoded)
+{
+    enum { LEAST = 512 };
+    const zlgi_use *last = zlgi_uses_at(chunk->uses, chunk->uses->n - 1);
+    return encoded.n >= LEAST && encoded.data == last->memory;
+}
+
+/* One inner chunk, whose uses are at hand, to the end of a buffer if it must be there. */
 static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *chunk,
                                const zlgi_bytes *old, int i_buffer, zlgi_slot *slot)
 {
@@ -106,13 +132,17 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
     } else {
         zlgi_bytes encoded = {0};
         ZLGI_TRY(zlgi_unit_encode(chunk, old, writer->pieces, &encoded, &empty));
+        if (!empty && is_callers(chunk, encoded)) {
+            set_callers(slot, encoded.data, encoded.n);
+            return ZLG_OK;
+        }
         if (!empty)
             ZLGI_TRY(zlgi_buf_append(out, encoded.data, encoded.n, chunk->err));
     }
-    uint64_t offset = empty ? (uint64_t)empty : n_before;
-    slot->buffer = (uint64_t)i_buffer & 0xff;
-    slot->offset = offset & UINT64_C(0xffffffffffffff);
-    slot->n_bytes = empty ? ZLGI_EMPTY : out->n - n_before;
+    if (empty)
+        set_none(slot, i_buffer, empty);
+    else
+        set_slot(slot, i_buffer, n_before, out->n - n_before);
     return ZLG_OK;
 }
 
@@ -163,7 +193,7 @@ static zlg_status encode_if_covered(zlgi_shard_writer *writer, uint64_t i_chunk,
     else if (room.box.replace || zlgi_written_covers(&room.box, &i_use))
         return encode_chunk(writer, &room.box, NULL, i_buffer, slot);
     else
-        *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
+        set_none(slot, ZLGI_MERGED, ZLGI_FULL); /* not yet */
     return ZLG_OK;
 }
 
@@ -237,18 +267,17 @@ static zlg_status merge(zlgi_shard_writer *writer, uint64_t i_chunk,
     ZLGI_TRY(zlgi_worker_check(writer->box->worker));
     ZLGI_TRY(take_chunk(writer, i_chunk, &room));
     zlg_status status =
-        encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MAX_BLOCKS, slot);
+        encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MERGED, slot);
     if (status != ZLG_CORRUPT || !is_stored || !room.box.skip_broken)
         return status;
-    *slot = (zlgi_slot){.buffer = ZLGI_MAX_BLOCKS, .n_bytes = stored.n};
-    slot->offset = n_before & UINT64_C(0xffffffffffffff);
+    set_slot(slot, ZLGI_MERGED, n_before, stored.n);
     writer->merged->n = n_before;
     return zlgi_buf_append(writer->merged, stored.data, stored.n, room.box.err);
 }
 
 static bool is_merged(const zlgi_slot *slot)
 {
-    return slot->n_bytes == ZLGI_PENDING || slot->buffer == ZLGI_MAX_BLOCKS;
+    return slot->buffer == ZLGI_MERGED;
 }
 
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
@@ -284,7 +313,7 @@ static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
     uint64_t i_chunk;
     zlgi_order order;
     ZLGI_TRY(make_merge_room(writer, old));
-    writer->buffers[ZLGI_MAX_BLOCKS] = writer->merged;
+    writer->buffers[ZLGI_MERGED] = writer->merged;
     start_order(writer, &order);
     while (zlgi_order_next(&order, &i_chunk))
         if (is_to_merge(writer, i_chunk))
@@ -299,11 +328,11 @@ static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
 {
     if (writer->map.touch[i_chunk].first) {
         const zlgi_slot *slot = &writer->slots[i_chunk];
-        if (slot->n_bytes == ZLGI_EMPTY)
+        if (slot->n_bytes == ZLGI_NONE)
             return false;
         *out = (zlgi_bytes){.n = (size_t)slot->n_bytes};
-        if (slot->buffer == ZLGI_GIVEN)
-            out->data = writer->box->encoded[slot->offset].data;
+        if (slot->buffer == ZLGI_CALLERS)
+            out->data = slot->data;
         else if (out->n > 0)
             out->data = writer->buffers[slot->buffer]->data + slot->offset;
         return true;
