@@ -142,6 +142,15 @@ zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection,
 
 /* ------------------------------------------------------------------ fill */
 
+static bool is_fill(const zlg_array *array, const void *memory)
+{
+    const zlgi_source *source = &array->source;
+    const zlgi_view *a = memory, *b = (const void *)source->fill.data;
+    if (!zlgi_dtype_is_varlen(source->dtype))
+        return memcmp(memory, source->fill.data, source->item) == 0;
+    return a->n == b->n && (a->n == 0 || memcmp(a->data, b->data, a->n) == 0);
+}
+
 /* One element, which lies in memory as the engine has it, everywhere. */
 static zlgi_request make_fill(zlg_array *array, const zlg_selection *selection,
                               const void *memory, const zlg_call *call)
@@ -155,12 +164,19 @@ static zlgi_request make_fill(zlg_array *array, const zlg_selection *selection,
     return request;
 }
 
+static zlg_status run_fill(zlg_array *array, zlgi_request *request, const zlg_call *call,
+                           zlg_error *err)
+{
+    request->clears = !request->keep_empty && is_fill(array, request->memory);
+    return zlgi_engine_write(&array->store->ctx->engine, request, 1, call, err);
+}
+
 zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
                             const zlg_call *call, zlg_error *err)
 {
     zlgi_request request = make_fill(array, selection, array->source.fill.data, call);
     request.skip_broken = true;
-    return zlgi_engine_write(&array->store->ctx->engine, &request, 1, call, err);
+    return run_fill(array, &request, call, err);
 }
 
 zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
@@ -179,6 +195,6 @@ zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
         status = zlgi_fail(err, ZLG_USAGE, "an element of %zu bytes, not %zu", n_bytes,
                            array->source.item);
     if (status == ZLG_OK)
-        status = zlgi_engine_write(&array->store->ctx->engine, &request, 1, &call, err);
+        status = run_fill(array, &request, &call, err);
     return zlgi_array_within(array, status, err);
 }

@@ -183,6 +183,7 @@ static void add_fills(const trimming *t, const int64_t *coordinates, fill_list *
                            .strides = still,
                            .skip_broken = true};
         zlgi_request_settle(&list->requests[list->n], t->array, t->call);
+        list->requests[list->n].clears = !list->requests[list->n].keep_empty;
         list->n++;
     }
 }

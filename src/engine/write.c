@@ -284,6 +284,7 @@ static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_blo
                                  .shape = writer->planned.shape,
                                  .inside = writer->inside,
                                  .keep_empty = writer->request->keep_empty,
+                                 .clears = writer->request->clears,
                                  .skip_broken = writer->request->skip_broken,
                                  .replace = is_replaced(&job->plan, &writer->planned),
                                  .encoded = writer->request->encoded,

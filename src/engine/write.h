@@ -20,6 +20,7 @@ typedef struct zlgi_written {
     const int64_t *shape;       /* declared: it may reach beyond the array */
     const int64_t *inside;      /* so much of that lies in the array */
     bool keep_empty;            /* it is stored whatever it holds */
+    bool clears;                /* what is written is the fill value: see zlgi_request */
     bool skip_broken;           /* what is stored and does not decode stays as it is */
     bool replace;               /* nothing of what is stored stays, whatever is covered */
     const zlg_encoded *encoded; /* chunks that are put as they are: see zlgi_request */

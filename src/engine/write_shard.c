@@ -169,6 +169,7 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
                        .shape = level->sharding->chunk_shape,
                        .inside = room->inside,
                        .keep_empty = shard->keep_empty,
+                       .clears = shard->clears,
                        .skip_broken = shard->skip_broken,
                        .replace = shard->replace,
                        .encoded = shard->encoded,

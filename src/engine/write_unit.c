@@ -244,19 +244,30 @@ static zlgi_empty tell_empty(const unit *u, zlgi_bytes elements, uint8_t *room)
     return ZLGI_FULL;
 }
 
+/* Is all of it the fill value of the array, as one need not look to see? */
+static bool is_cleared(const zlgi_written *box, const zlgi_bytes *old)
+{
+    size_t i_use;
+    bool is_fill = !old && box->fill == &box->source->fill; /* what is not written */
+    return box->clears && (is_fill || zlgi_written_covers(box, &i_use));
+}
+
 static zlg_status encode_unit(const unit *u, const zlgi_bytes *old, zlgi_buf bufs[3],
                               zlgi_buf spare[3], zlgi_bytes *out, zlgi_empty *empty)
 {
     const zlgi_written *box = u->box;
     size_t item = box->source->item, n_bytes;
     zlgi_bytes elements;
+    for (size_t i = 0; i < box->uses->n; i++)
+        box->worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
+    *empty = ZLGI_EMPTY_ARRAY;
+    if (is_cleared(box, old))
+        return ZLG_OK;
     if (!zlgi_mul_size(item + 1, ELEMENTS, &n_bytes))
         return zlgi_no_memory(box->err, SIZE_MAX);
     ZLGI_TRY(zlgi_buf_reserve(&spare[2], n_bytes, false, box->err));
     const uint8_t *fill = fold_fill(u, box->fill, spare[2].data);
     ZLGI_TRY(assemble(u, old, &bufs[0], spare, fill, &elements));
-    for (size_t i = 0; i < box->uses->n; i++)
-        box->worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
     *empty = tell_empty(u, elements, spare[2].data);
     if (*empty)
         return ZLG_OK;

@@ -98,6 +98,15 @@ static void write_cube(fixture *f, int64_t start, int64_t count, zlg_promise pro
     write_steps(f, (zlg_axis){.start = start, .step = 1, .count = count}, promise);
 }
 
+static bool has_object(fixture *f)
+{
+    zlg_text text;
+    bool is_there = zlg_store_get(f->files, "c/0/0/0", &text, NULL) == ZLG_OK;
+    if (is_there)
+        zlg_text_free(&text);
+    return is_there;
+}
+
 /* ------------------------------------------------------------------ requests */
 
 static void test_whole_objects_are_never_read(void **state)
@@ -180,6 +189,46 @@ static void test_a_batch_puts_each_object_once(void **state)
     close_fixture(&f);
 }
 
+/* The fill value is not made where all of a chunk is it, stored or not; and where nothing
+ * is stored nothing is put, removed or read. */
+static void test_the_fill_value_costs_nothing(void **state)
+{
+    (void)state;
+    const zlg_axis all = {.step = 1, .count = 256}, most = {.step = 1, .count = 255};
+    const zlg_axis axes[2][3] = {{all, all, all}, {most, all, most}};
+    for (int i = 0; i < 4; i++) {
+        fixture f;
+        zlg_call call = ZLG_CALL_INIT;
+        zlg_selection box = {.kind = ZLG_BOX, .rank = 3, .axes = axes[i / 2]};
+        open_fixture(&f, 1, 256, 256, i % 2 ? 128 : 256, NULL);
+        f.stats = (zlg_stats)ZLG_STATS_INIT;
+        call.stats = &f.stats;
+        counts(&f);
+        f.heap.peak_bytes = f.heap.n_bytes;
+        size_t before = f.heap.n_bytes;
+        MUST(zlg_array_fill(f.array, &box, NULL, 0, &call, err_));
+        MUST(zlg_array_fill(f.array, &box, "\0\0", 2, &call, err_));
+        zlgi_store_counts c = counts(&f);
+        assert_true(c.n_reads == 0 && c.n_opens == 0 && c.n_puts == 0);
+        assert_int_equal(f.stats.n_removed, 2);
+        assert_in_range(f.heap.peak_bytes - before, 1, MIB);
+        write_cube(&f, 0, 1, ZLG_PROMISE_DEFAULT);
+        assert_true(f.stats.n_stored == 1 && has_object(&f));
+        if (i / 2 == 0) {
+            f.heap.peak_bytes = f.heap.n_bytes;
+            before = f.heap.n_bytes;
+            MUST(zlg_array_fill(f.array, &box, NULL, 0, &call, err_));
+            assert_false(has_object(&f));
+            assert_in_range(f.heap.peak_bytes - before, 1, MIB);
+        }
+        /* Presence means written. */
+        call.keep_empty = 1;
+        MUST(zlg_array_fill(f.array, &box, NULL, 0, &call, err_));
+        assert_true(has_object(&f));
+        close_fixture(&f);
+    }
+}
+
 /* ------------------------------------------------------------------ memory */
 
 static void test_no_allocation_for_each_inner_chunk(void **state)
@@ -239,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_a_part_costs_one_read_and_one_write),
         cmocka_unit_test(test_a_batch_puts_each_object_once),
         cmocka_unit_test(test_no_allocation_for_each_inner_chunk),
+        cmocka_unit_test(test_the_fill_value_costs_nothing),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
