@@ -816,7 +816,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
 ZLG_API ZLG_MUST_USE zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes,
                                                const zlg_call *call, zlg_error *err);
 /* One element everywhere in the selection; variable length: its n_bytes. element NULL: the
- * fill value, so that objects which lie in the selection whole are removed. */
+ * fill value, so that objects which lie in the selection whole are removed, and those that
+ * are not stored are left so, be there never so many (unless keep_empty). */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_fill(zlg_array *array,
                                                const zlg_selection *selection,
                                                const void *element, size_t n_bytes,

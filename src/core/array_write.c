@@ -167,8 +167,22 @@ static zlgi_request make_fill(zlg_array *array, const zlg_selection *selection,
 static zlg_status run_fill(zlg_array *array, zlgi_request *request, const zlg_call *call,
                            zlg_error *err)
 {
+    zlgi_arena arena;
+    zlgi_patience patience;
+    zlgi_request *stored = request;
+    size_t n = SIZE_MAX;
+    zlg_status status = ZLG_OK;
+    zlgi_arena_init(&arena, array->store->alloc);
     request->clears = !request->keep_empty && is_fill(array, request->memory);
-    return zlgi_engine_write(&array->store->ctx->engine, request, 1, call, err);
+    zlgi_patience_init(&patience, call);
+    if (request->clears)
+        status = zlgi_clear_stored(array, &patience, request, &arena, &stored, &n, err);
+    const zlg_call rest = zlgi_patience_rest(&patience);
+    if (status == ZLG_OK && n > 0)
+        status = zlgi_engine_write(&array->store->ctx->engine, stored,
+                                   n == SIZE_MAX ? 1 : n, &rest, err);
+    zlgi_arena_reset(&arena);
+    return status;
 }
 
 zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,

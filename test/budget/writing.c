@@ -229,6 +229,41 @@ static void test_the_fill_value_costs_nothing(void **state)
     }
 }
 
+/* Of many objects only those are looked at that are stored. */
+static void test_the_fill_value_in_many_objects(void **state)
+{
+    (void)state;
+    const zlg_axis axis = {.start = 3, .step = 1, .count = 59};
+    const zlg_axis axes[3] = {axis, axis, axis};
+    const zlg_selection box = {.kind = ZLG_BOX, .rank = 3, .axes = axes};
+    fixture f;
+    uint16_t *out = malloc(SIDE * SIDE * SIDE * sizeof *out);
+    open_fixture(&f, 2, SIDE, CHUNK, CHUNK / 2, NULL);     /* 512 of them */
+    write_cube(&f, 0, 2 * CHUNK + 1, ZLG_PROMISE_DEFAULT); /* into 27 */
+    counts(&f);
+    MUST(zlg_array_fill(f.array, &box, NULL, 0, NULL, err_));
+    zlgi_store_counts c = counts(&f);
+    assert_true(c.n_begins == 27 && c.n_puts == 19 && c.n_removes == 8);
+    MUST(zlg_array_read(f.array, NULL, &(zlg_target){.data = out}, NULL, err_));
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        int x = i / SIDE / SIDE, y = i / SIDE % SIDE, z = i % SIDE;
+        bool is_written = ZLGI_MAX(ZLGI_MAX(x, y), z) <= 2 * CHUNK;
+        bool stays = is_written && ZLGI_MIN(ZLGI_MIN(x, y), z) < 3;
+        uint16_t was = f.data[(x * (2 * CHUNK + 1) + y) * (2 * CHUNK + 1) + z];
+        assert_int_equal(out[i], stays ? was : 0);
+    }
+    MUST(zlg_array_fill(f.array, NULL, NULL, 0, NULL, err_));
+    counts(&f);
+    MUST(zlg_array_fill(f.array, NULL, NULL, 0, NULL, err_)); /* nothing is stored */
+    assert_int_equal(counts(&f).n_begins, 0);
+    write_cube(&f, 0, SIDE, ZLG_PROMISE_DEFAULT); /* all are */
+    counts(&f);
+    MUST(zlg_array_fill(f.array, NULL, NULL, 0, NULL, err_));
+    assert_int_equal(counts(&f).n_begins, 512);
+    free(out);
+    close_fixture(&f);
+}
+
 /* ------------------------------------------------------------------ memory */
 
 static void test_no_allocation_for_each_inner_chunk(void **state)
@@ -289,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_a_batch_puts_each_object_once),
         cmocka_unit_test(test_no_allocation_for_each_inner_chunk),
         cmocka_unit_test(test_the_fill_value_costs_nothing),
+        cmocka_unit_test(test_the_fill_value_in_many_objects),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
