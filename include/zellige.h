@@ -817,13 +817,15 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *p
  * was written, element for element, bit for bit. An element that a selection (or the
  * selections of one call, in their order) names twice holds what came last.
  *
- * An object that is covered (each of its elements is written) is encoded and put without a
- * look at what was there. Of any other only the inner chunks that are touched are decoded
- * and encoded anew; the rest moves as it is stored, also what lies beyond the shape of the
- * array, which by now may have grown. (Through a handle of a shape that has become smaller
- * since, data is written that shows when the array grows again.) Objects, and inner
- * chunks of a shard, that hold only the fill value are not stored (see keep_empty).
- * What is stored does not depend on the number of threads.
+ * An object that is covered (each of its elements is written, by a box without steps, a
+ * mask, or up to eight such boxes of one call) is encoded and put without a look at what
+ * was there. Of any other only the inner chunks that are touched are decoded and encoded
+ * anew; the rest moves as it is stored, also what lies beyond the shape of the array, which
+ * by now may have grown. (Through a handle of a shape that has become smaller since, data
+ * is written that shows when the array grows again.) What was there and does not decode is
+ * ZLG_CORRUPT, unless all of it that lies inside the array is covered so: then it is
+ * replaced. Objects, and inner chunks of a shard, that hold only the fill value are not
+ * stored (see keep_empty). What is stored does not depend on the number of threads.
  *
  * Others may write other parts of the same objects at the same time, in this process or
  * another: nothing of theirs is lost, nor of yours. Files are locked while they change (a
@@ -861,7 +863,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
 ZLG_API ZLG_MUST_USE zlg_status zlg_write_many(const zlg_write *writes, size_t n_writes,
                                                const zlg_call *call, zlg_error *err);
 /* One element everywhere in the selection; variable length: its n_bytes. element NULL: the
- * fill value, so that objects which lie in the selection whole are removed. */
+ * fill value, so that objects which lie in the selection whole are removed, and those that
+ * are not stored are left so, be there never so many (unless keep_empty). */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_fill(zlg_array *array,
                                                const zlg_selection *selection,
                                                const void *element, size_t n_bytes,

@@ -64,7 +64,7 @@ static void take_back(void *user)
     call.keep_empty = -1;
     call.promise = ZLG_VISIBLE;
     call.n_threads = a->patience->call->n_threads;
-    zlg_status status = zlg_array_fill(a->grown, &box, NULL, 0, &call, NULL);
+    zlg_status status = zlgi_array_clear(a->grown, &box, &call, NULL);
     (void)status; /* the error to report is the one before */
     a->is_written = false;
 }

@@ -140,28 +140,75 @@ zlg_status zlg_array_write(zlg_array *array, const zlg_selection *selection,
     return zlg_write_many(&write, 1, call, err);
 }
 
+/* ------------------------------------------------------------------ fill */
+
+static bool is_fill(const zlg_array *array, const void *memory)
+{
+    const zlgi_source *source = &array->source;
+    const zlgi_view *a = memory, *b = (const void *)source->fill.data;
+    if (!zlgi_dtype_is_varlen(source->dtype))
+        return memcmp(memory, source->fill.data, source->item) == 0;
+    return a->n == b->n && (a->n == 0 || memcmp(a->data, b->data, a->n) == 0);
+}
+
+/* One element, which lies in memory as the engine has it, everywhere. */
+static zlgi_request make_fill(zlg_array *array, const zlg_selection *selection,
+                              const void *memory, const zlg_call *call)
+{
+    static const ptrdiff_t still[ZLG_MAX_RANK] = {0};
+    zlgi_request request = {.source = &array->source,
+                            .selection = selection,
+                            .memory = (uint8_t *)(uintptr_t)memory,
+                            .strides = still};
+    zlgi_request_settle(&request, array, call);
+    return request;
+}
+
+static zlg_status run_fill(zlg_array *array, zlgi_request *request, const zlg_call *call,
+                           zlg_error *err)
+{
+    zlgi_arena arena;
+    zlgi_patience patience;
+    zlgi_request *stored = request;
+    size_t n = SIZE_MAX;
+    zlg_status status = ZLG_OK;
+    zlgi_arena_init(&arena, array->store->alloc);
+    request->clears = !request->keep_empty && is_fill(array, request->memory);
+    zlgi_patience_init(&patience, call);
+    if (request->clears)
+        status = zlgi_clear_stored(array, &patience, request, &arena, &stored, &n, err);
+    const zlg_call rest = zlgi_patience_rest(&patience);
+    if (status == ZLG_OK && n > 0)
+        status = zlgi_engine_write(&array->store->ctx->engine, stored,
+                                   n == SIZE_MAX ? 1 : n, &rest, err);
+    zlgi_arena_reset(&arena);
+    return status;
+}
+
+zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
+                            const zlg_call *call, zlg_error *err)
+{
+    zlgi_request request = make_fill(array, selection, array->source.fill.data, call);
+    request.skip_broken = true;
+    return run_fill(array, &request, call, err);
+}
+
 zlg_status zlg_array_fill(zlg_array *array, const zlg_selection *selection,
                           const void *element, size_t n_bytes, const zlg_call *given,
                           zlg_error *err)
 {
-    static const ptrdiff_t still[ZLG_MAX_RANK] = {0};
-    const zlgi_source *source = &array->source;
     bool varlen = zlgi_dtype_is_varlen(array->meta.dtype);
     zlgi_view view = {.data = element, .n = n_bytes};
-    const void *memory = element ? (varlen ? (const void *)&view : element)
-                                 : (const void *)source->fill.data;
-    zlgi_request request = {.source = source,
-                            .selection = selection,
-                            .memory = (uint8_t *)(uintptr_t)memory,
-                            .strides = still};
+    const void *memory = varlen ? (const void *)&view : element;
     zlg_call call;
     ZLGI_TRY(zlgi_call_settle(array, given, &call, err));
-    zlgi_request_settle(&request, array, &call);
+    zlgi_request request =
+        make_fill(array, selection, element ? memory : array->source.fill.data, &call);
     zlg_status status = zlgi_store_needs(array->store, ZLGI_STORE_WRITE, "be written", err);
-    if (status == ZLG_OK && element && !varlen && n_bytes != source->item)
+    if (status == ZLG_OK && element && !varlen && n_bytes != array->source.item)
         status = zlgi_fail(err, ZLG_USAGE, "an element of %zu bytes, not %zu", n_bytes,
-                           source->item);
+                           array->source.item);
     if (status == ZLG_OK)
-        status = zlgi_engine_write(&array->store->ctx->engine, &request, 1, &call, err);
+        status = run_fill(array, &request, &call, err);
     return zlgi_array_within(array, status, err);
 }

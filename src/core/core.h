@@ -208,6 +208,14 @@ zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_c
 zlg_status zlgi_store_list(zlg_store *store, const char *prefix, bool delimited,
                            zlgi_patience *patience, zlg_list_fn each, void *user,
                            zlg_error *err);
+/* The fill value instead of what is stored, if it can be read. call: settled. */
+zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
+                            const zlg_call *call, zlg_error *err);
+/* clear.c: a fill of a large box of which few objects are stored, as one of these; *out_n
+ * SIZE_MAX: it is none. */
+zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,
+                             const zlgi_request *fill, zlgi_arena *arena,
+                             zlgi_request **out, size_t *out_n, zlg_error *err);
 /* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
 zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
                             zlg_error *err);

@@ -1,6 +1,7 @@
 /*
  * trim.c: what lies outside the shape of an array goes: objects wholly outside are removed,
  * those on the border are filled there, so that nothing comes back when the array grows.
+ * What does not decode stays: nothing of it can come back, and it must not be in the way.
  * Only objects that are stored are looked at: their keys are listed, since a grid may be
  * larger than any list.
  */
@@ -177,8 +178,10 @@ static void add_fills(const trimming *t, const int64_t *coordinates, fill_list *
             (zlgi_request){.source = &t->whole,
                            .selection = &list->selections[list->n],
                            .memory = (uint8_t *)(uintptr_t)t->whole.fill.data,
-                           .strides = still};
+                           .strides = still,
+                           .skip_broken = true};
         zlgi_request_settle(&list->requests[list->n], t->array, t->call);
+        list->requests[list->n].clears = !list->requests[list->n].keep_empty;
         list->n++;
     }
 }

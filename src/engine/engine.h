@@ -126,12 +126,15 @@ typedef struct zlgi_request {
     uint8_t *memory;                /* written to by reads only */
     const ptrdiff_t *strides;       /* NULL: C order */
     /* Writes. */
-    bool swapped;               /* numbers in memory are in the other byte order */
-    bool keep_empty;            /* chunks of only the fill value are stored */
-    bool replace;               /* objects are made anew: nothing of what is stored stays */
-    bool create;                /* objects must not exist: ZLG_EXISTS; nothing is read */
-    bool skip_equal;            /* an object that holds these bytes already is left alone */
-    zlg_promise promise;        /* not the default */
+    bool swapped;        /* numbers in memory are in the other byte order */
+    bool keep_empty;     /* chunks of only the fill value are stored */
+    bool replace;        /* objects are made anew: nothing of what is stored stays */
+    bool clears;         /* every element is the fill value, bit for bit, and chunks */
+                         /* of it are not stored */
+    bool create;         /* objects must not exist: ZLG_EXISTS; nothing is read */
+    bool skip_equal;     /* an object that holds these bytes already is left alone */
+    bool skip_broken;    /* so is what does not decode, of which a part would stay */
+    zlg_promise promise; /* not the default */
     const zlg_encoded *encoded; /* of the chunk in which each point lies: put as they are */
 } zlgi_request;
 

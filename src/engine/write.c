@@ -20,11 +20,12 @@ typedef struct object_writer {
     char key[ZLGI_PATH_MAX];
     const zlgi_request *request; /* any of those that fall into it */
     zlgi_written box;
-    zlgi_shard_writer *shard; /* NULL: a unit */
-    zlgi_buf *bufs, *old;     /* unit: three in a row; what is stored */
-    zlgi_bytes part;          /* unit */
-    bool covered;             /* unit: it is encoded, or given */
-    bool keeps;               /* something of what is stored may stay */
+    int64_t inside[ZLG_MAX_RANK]; /* box */
+    zlgi_shard_writer *shard;     /* NULL: a unit */
+    zlgi_buf *bufs, *old;         /* unit: three in a row; what is stored */
+    zlgi_bytes part;              /* unit */
+    bool covered;                 /* unit: it is encoded, or given */
+    bool keeps;                   /* something of what is stored may stay */
     zlgi_empty empty;
     zlg_error *err;
 } object_writer;
@@ -118,7 +119,10 @@ static zlg_status change_object(object_writer *writer, zlgi_txn *txn)
         old = &bytes;
         ZLGI_TRY(read_old(writer, txn, old));
     }
-    ZLGI_TRY(put_together(writer, old, &parts, &n_parts));
+    zlg_status status = put_together(writer, old, &parts, &n_parts);
+    if (status == ZLG_CORRUPT && writer->request->skip_broken)
+        return ZLG_OK;
+    ZLGI_TRY(status);
     if (n_parts == ZLGI_REMOVE && txn->change == ZLGI_CREATE)
         ZLGI_TRY(check_absent(writer));
     if (n_parts == ZLGI_REMOVE && txn->change != ZLGI_REPLACE && !txn->present) {
@@ -285,11 +289,19 @@ static zlg_status write_object(object_writer *writer, zlgi_uses *uses, int i_blo
 {
     zlgi_job *job = writer->worker->job;
     const zlgi_source *source = writer->planned.source;
+    for (int i = 0; i < source->grid.rank; i++) {
+        const zlgi_grid_axis *axis = &source->grid.axis[i];
+        int64_t start = zlgi_grid_start(axis, writer->planned.coordinates[i]);
+        writer->inside[i] = ZLGI_MIN(writer->planned.shape[i], axis->length - start);
+    }
     writer->box = (zlgi_written){.worker = writer->worker,
                                  .source = source,
                                  .level = source->level,
                                  .shape = writer->planned.shape,
+                                 .inside = writer->inside,
                                  .keep_empty = writer->request->keep_empty,
+                                 .clears = writer->request->clears,
+                                 .skip_broken = writer->request->skip_broken,
                                  .replace = is_replaced(&job->plan, &writer->planned),
                                  .encoded = writer->request->encoded,
                                  .uses = uses,

@@ -18,7 +18,10 @@ typedef struct zlgi_written {
     const zlgi_source *source;
     const zlgi_level *level;
     const int64_t *shape;       /* declared: it may reach beyond the array */
+    const int64_t *inside;      /* so much of that lies in the array */
     bool keep_empty;            /* it is stored whatever it holds */
+    bool clears;                /* what is written is the fill value: see zlgi_request */
+    bool skip_broken;           /* what is stored and does not decode stays as it is */
     bool replace;               /* nothing of what is stored stays, whatever is covered */
     const zlg_encoded *encoded; /* chunks that are put as they are: see zlgi_request */
     zlgi_uses *uses;            /* in coordinates of the box, in the order of the call */
@@ -28,9 +31,12 @@ typedef struct zlgi_written {
     zlg_error *err;
 } zlgi_written;
 
-/* True when one use takes every element of the box; *out_use is the last that does: those
- * before it need not be looked at. */
+/* True when one use takes every element of the box, or some boxes that do not overlap do;
+ * uses before *out_use need not be looked at. Not found out: points, and what is scattered
+ * over many uses. */
 bool zlgi_written_covers(const zlgi_written *box, size_t *out_use);
+/* The same of the elements in the array: what is stored and broken may be forgotten. */
+bool zlgi_written_renews(const zlgi_written *box);
 /* What a (innermost) chunk is to hold, when it is given encoded: the last of its points. */
 const zlg_encoded *zlgi_written_encoded(const zlgi_written *box);
 /* What turns an element of the caller's, which is swapped or not, into one as the chain of
@@ -79,15 +85,18 @@ zlg_status zlgi_touched_uses(const zlgi_touched_map *map, uint64_t chunk,
 /* ------------------------------------------------------------------ shards (write_shard.c)
  */
 
-/* Where a new inner chunk lies: in which buffer; or, for ZLGI_GIVEN, which of those that
- * were given encoded it is, with its number for an offset. */
+/* Where a new inner chunk lies: in which buffer of step one, in that of step two when a
+ * part of it stays, or in the caller's memory. */
+enum { ZLGI_MAX_BLOCKS = 64, ZLGI_MERGED = ZLGI_MAX_BLOCKS, ZLGI_CALLERS };
 typedef struct zlgi_slot {
-    uint64_t buffer : 8, offset : 56;
-    uint64_t n_bytes; /* ZLGI_EMPTY: it is none, and offset is why (zlgi_empty); */
-                      /* ZLGI_PENDING: a part of it stays */
+    uint64_t buffer : 8;
+    uint64_t n_bytes : 56; /* ZLGI_NONE: it need not be stored, and offset is why */
+    union {
+        uint64_t offset;     /* zlgi_empty where there are no bytes */
+        const uint8_t *data; /* ZLGI_CALLERS */
+    };
 } zlgi_slot;
-#define ZLGI_PENDING (UINT64_MAX - 1)
-enum { ZLGI_MAX_BLOCKS = 64, ZLGI_GIVEN = ZLGI_MAX_BLOCKS + 1 };
+#define ZLGI_NONE ((UINT64_C(1) << 56) - 1)
 
 typedef struct zlgi_shard_writer {
     const zlgi_written *box;
@@ -98,8 +107,9 @@ typedef struct zlgi_shard_writer {
     bool makes_all; /* inner chunks that are not touched too */
     zlgi_uses piece_uses;
     zlgi_buf *ids, *pieces, *parts, *tables, *old, *tail, *merged;
+    bool renews;                            /* zlgi_written_renews */
     zlgi_slot *slots;                       /* of each inner chunk, for those made */
-    zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; the last: merged */
+    zlgi_buf *buffers[ZLGI_MAX_BLOCKS + 1]; /* that slots name; ZLGI_MERGED */
     uint64_t *index;                        /* of the new shard */
 } zlgi_shard_writer;
 

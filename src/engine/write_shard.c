@@ -63,6 +63,7 @@ zlg_status zlgi_shard_writer_start(zlgi_shard_writer *writer)
         writer->grid.axis[i] =
             zlgi_grid_regular(writer->facts->grid_shape[i] * chunk, chunk);
     }
+    writer->renews = zlgi_written_renews(box); /* in the axes of the box */
     for (size_t i = 0; i < box->uses->n; i++)
         zlgi_use_permute(zlgi_uses_at(box->uses, i), level->order);
     writer->map.grid = &writer->grid;
@@ -93,17 +94,43 @@ static void start_order(const zlgi_shard_writer *writer, zlgi_order *out)
 static zlg_status encode_shard(const zlgi_written *box, const zlgi_bytes *old,
                                zlgi_buf *out, zlgi_empty *empty);
 
-/* One that is given encoded stays where the caller has it. */
+static void set_slot(zlgi_slot *slot, int buffer, uint64_t offset, uint64_t n_bytes)
+{
+    slot->buffer = (uint64_t)buffer & 0xff;
+    slot->offset = offset;
+    slot->n_bytes = n_bytes & ZLGI_NONE;
+}
+
+static void set_none(zlgi_slot *slot, int buffer, zlgi_empty why)
+{
+    set_slot(slot, buffer, why, ZLGI_NONE);
+}
+
+/* What is stored as the caller has it stays there. */
+static void set_callers(zlgi_slot *slot, const void *data, size_t n_bytes)
+{
+    set_slot(slot, ZLGI_CALLERS, 0, n_bytes);
+    slot->data = data;
+}
+
 static void take_given(const zlgi_written *chunk, zlgi_slot *slot)
 {
     const zlg_encoded *given = zlgi_written_encoded(chunk);
-    *slot = (zlgi_slot){.buffer = ZLGI_GIVEN, .n_bytes = given->n_bytes};
-    slot->offset = (uint64_t)(given - chunk->encoded) & UINT64_C(0xffffffffffffff);
-    if (!given->data)
-        *slot = (zlgi_slot){.offset = ZLGI_EMPTY_BOX, .n_bytes = ZLGI_EMPTY};
+    if (given->data)
+        set_callers(slot, given->data, given->n_bytes);
+    else
+        set_none(slot, ZLGI_CALLERS, ZLGI_EMPTY_BOX);
 }
 
-/* One inner chunk, whose uses are at hand, to the end of a buffer. */
+/* Were elements passed through? Small ones are sooner copied than named one by one. */
+static bool is_callers(const zlgi_written *chunk, zlgi_bytes encoded)
+{
+    enum { LEAST = 512 };
+    const zlgi_use *last = zlgi_uses_at(chunk->uses, chunk->uses->n - 1);
+    return encoded.n >= LEAST && encoded.data == last->memory;
+}
+
+/* One inner chunk, whose uses are at hand, to the end of a buffer if it must be there. */
 static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *chunk,
                                const zlgi_bytes *old, int i_buffer, zlgi_slot *slot)
 {
@@ -115,20 +142,24 @@ static zlg_status encode_chunk(zlgi_shard_writer *writer, const zlgi_written *ch
     } else {
         zlgi_bytes encoded = {0};
         ZLGI_TRY(zlgi_unit_encode(chunk, old, writer->pieces, &encoded, &empty));
+        if (!empty && is_callers(chunk, encoded)) {
+            set_callers(slot, encoded.data, encoded.n);
+            return ZLG_OK;
+        }
         if (!empty)
             ZLGI_TRY(zlgi_buf_append(out, encoded.data, encoded.n, chunk->err));
     }
-    uint64_t offset = empty ? (uint64_t)empty : n_before;
-    slot->buffer = (uint64_t)i_buffer & 0xff;
-    slot->offset = offset & UINT64_C(0xffffffffffffff);
-    slot->n_bytes = empty ? ZLGI_EMPTY : out->n - n_before;
+    if (empty)
+        set_none(slot, i_buffer, empty);
+    else
+        set_slot(slot, i_buffer, n_before, out->n - n_before);
     return ZLG_OK;
 }
 
 /* Makes ready to encode an inner chunk: its box, in `room`, and its uses. */
 typedef struct chunk_room {
     zlgi_written box;
-    int64_t start[ZLG_MAX_RANK];
+    int64_t start[ZLG_MAX_RANK], inside[ZLG_MAX_RANK];
 } chunk_room;
 
 static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_room *room)
@@ -136,14 +167,20 @@ static zlg_status take_chunk(zlgi_shard_writer *writer, uint64_t i_chunk, chunk_
     const zlgi_written *shard = writer->box;
     const zlgi_level *level = shard->level;
     zlgi_grid_coordinates(&writer->grid, i_chunk, room->start);
-    for (int i = 0; i < level->rank; i++)
-        room->start[i] *= writer->grid.axis[i].chunk;
+    for (int i = 0; i < level->rank; i++) {
+        int64_t chunk = writer->grid.axis[i].chunk;
+        room->start[i] *= chunk;
+        room->inside[i] = ZLGI_MIN(shard->inside[level->order[i]] - room->start[i], chunk);
+    }
     room->box =
         (zlgi_written){.worker = shard->worker,
                        .source = shard->source,
                        .level = level->inner,
                        .shape = level->sharding->chunk_shape,
+                       .inside = room->inside,
                        .keep_empty = shard->keep_empty,
+                       .clears = shard->clears,
+                       .skip_broken = shard->skip_broken,
                        .replace = shard->replace,
                        .encoded = shard->encoded,
                        .uses = &writer->piece_uses,
@@ -167,7 +204,7 @@ static zlg_status encode_if_covered(zlgi_shard_writer *writer, uint64_t i_chunk,
     else if (room.box.replace || zlgi_written_covers(&room.box, &i_use))
         return encode_chunk(writer, &room.box, NULL, i_buffer, slot);
     else
-        *slot = (zlgi_slot){.n_bytes = ZLGI_PENDING};
+        set_none(slot, ZLGI_MERGED, ZLGI_FULL); /* not yet */
     return ZLG_OK;
 }
 
@@ -187,6 +224,9 @@ zlg_status zlgi_shard_encode_covered(zlgi_shard_writer *writer, int i_block, int
                                    encode_if_covered(writer, i_chunk, i_block),
                                    writer->box->err));
     }
+    /* With nothing covered its buffer, which may be large from before, serves the rest. */
+    if (n_blocks == 1 && writer->buffers[0]->n == 0)
+        writer->merged = writer->buffers[0];
     return ZLG_OK;
 }
 
@@ -218,8 +258,11 @@ static zlg_status read_stored(zlgi_shard_writer *writer, const zlgi_bytes *bytes
     zlgi_range range = {.memory = bytes->data, .n_bytes = bytes->n};
     ZLGI_TRY(zlgi_buf_reserve(writer->old, n_index + 1, false, box->err));
     uint64_t *index = (uint64_t *)(void *)writer->old->data;
-    ZLGI_TRY(zlgi_shard_index_read(box->worker, box->level, writer->facts, &range, index,
-                                   box->err));
+    zlg_status status = zlgi_shard_index_read(box->worker, box->level, writer->facts,
+                                              &range, index, box->err);
+    if (status == ZLG_CORRUPT && writer->renews)
+        return ZLG_OK;
+    ZLGI_TRY(status);
     *out = (stored_shard){.bytes = *bytes, .index = index};
     return ZLG_OK;
 }
@@ -229,16 +272,23 @@ static zlg_status merge(zlgi_shard_writer *writer, uint64_t i_chunk,
 {
     chunk_room room;
     zlgi_bytes stored;
+    zlgi_slot *slot = &writer->slots[i_chunk];
+    size_t n_before = writer->merged->n;
     bool is_stored = stored_chunk(old, i_chunk, &stored);
     ZLGI_TRY(zlgi_worker_check(writer->box->worker));
     ZLGI_TRY(take_chunk(writer, i_chunk, &room));
-    return encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MAX_BLOCKS,
-                        &writer->slots[i_chunk]);
+    zlg_status status =
+        encode_chunk(writer, &room.box, is_stored ? &stored : NULL, ZLGI_MERGED, slot);
+    if (status != ZLG_CORRUPT || !is_stored || !room.box.skip_broken)
+        return status;
+    set_slot(slot, ZLGI_MERGED, n_before, stored.n);
+    writer->merged->n = n_before;
+    return zlgi_buf_append(writer->merged, stored.data, stored.n, room.box.err);
 }
 
 static bool is_merged(const zlgi_slot *slot)
 {
-    return slot->n_bytes == ZLGI_PENDING || slot->buffer == ZLGI_MAX_BLOCKS;
+    return slot->buffer == ZLGI_MERGED;
 }
 
 bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
@@ -249,15 +299,35 @@ bool zlgi_shard_keeps(const zlgi_shard_writer *writer)
     return false;
 }
 
+static bool is_to_merge(const zlgi_shard_writer *writer, uint64_t i_chunk)
+{
+    return is_made(writer, i_chunk) && is_merged(&writer->slots[i_chunk]);
+}
+
+/* Room for what is merged, in one piece: while a buffer grows there are two of it. New
+ * chunks have about the size of the old; compressed ones may be a little larger. */
+static zlg_status make_merge_room(zlgi_shard_writer *writer, const stored_shard *old)
+{
+    zlgi_bytes stored;
+    size_t n = 0; /* of bytes that are in memory; chunks that overlap are no matter */
+    for (uint64_t i = 0; i < writer->facts->n_chunks; i++)
+        if (is_to_merge(writer, i) && stored_chunk(old, i, &stored))
+            n += stored.n;
+    n = ZLGI_MIN(n, old->bytes.n);
+    if (!writer->box->level->inner->raw)
+        n += n / 16;
+    return zlgi_buf_reserve(writer->merged, n, false, writer->box->err);
+}
+
 static zlg_status merge_all(zlgi_shard_writer *writer, const stored_shard *old)
 {
     uint64_t i_chunk;
     zlgi_order order;
-    writer->merged->n = 0;
-    writer->buffers[ZLGI_MAX_BLOCKS] = writer->merged;
+    ZLGI_TRY(make_merge_room(writer, old));
+    writer->buffers[ZLGI_MERGED] = writer->merged;
     start_order(writer, &order);
     while (zlgi_order_next(&order, &i_chunk))
-        if (is_made(writer, i_chunk) && is_merged(&writer->slots[i_chunk]))
+        if (is_to_merge(writer, i_chunk))
             ZLGI_TRY(zlgi_within_chunk(&writer->grid, i_chunk, merge(writer, i_chunk, old),
                                        writer->box->err));
     return ZLG_OK;
@@ -269,11 +339,11 @@ static bool new_chunk(const zlgi_shard_writer *writer, const stored_shard *old,
 {
     if (is_made(writer, i_chunk)) {
         const zlgi_slot *slot = &writer->slots[i_chunk];
-        if (slot->n_bytes == ZLGI_EMPTY)
+        if (slot->n_bytes == ZLGI_NONE)
             return false;
         *out = (zlgi_bytes){.n = (size_t)slot->n_bytes};
-        if (slot->buffer == ZLGI_GIVEN)
-            out->data = writer->box->encoded[slot->offset].data;
+        if (slot->buffer == ZLGI_CALLERS)
+            out->data = slot->data;
         else if (out->n > 0)
             out->data = writer->buffers[slot->buffer]->data + slot->offset;
         return true;

@@ -6,21 +6,86 @@
  */
 #include "engine/write.h"
 
-bool zlgi_written_covers(const zlgi_written *box, size_t *out_use)
+/* ------------------------------------------------------------------ what is covered */
+
+static bool is_dense(const zlgi_use *use)
 {
-    for (size_t i = box->uses->n; i-- > 0;) {
-        const zlgi_use *use = zlgi_uses_at(box->uses, i);
-        bool all = use->kind == ZLGI_USE_BOX;
-        for (int a = 0; a < use->rank && all; a++) {
-            const zlgi_use_axis *axis = &use->axis[a];
-            all = !axis->list && (axis->step == 1 || axis->count == 1) &&
-                  axis->count == box->shape[a];
-        }
+    bool dense = use->kind != ZLGI_USE_POINTS;
+    for (int a = 0; a < use->rank && dense; a++)
+        dense = !use->axis[a].list && (use->axis[a].step == 1 || use->axis[a].count == 1);
+    return dense;
+}
+
+static int64_t volume(const zlgi_use *use)
+{
+    int64_t n = 1;
+    for (int a = 0; a < use->rank; a++)
+        n *= use->axis[a].count;
+    return n;
+}
+
+/* Is a box of this shape taken whole? */
+static bool takes(const zlgi_use *use, const int64_t *shape)
+{
+    bool all = is_dense(use);
+    for (int a = 0; a < use->rank && all; a++)
+        all = use->axis[a].count == shape[a];
+    return all && (use->kind == ZLGI_USE_BOX || zlgi_mask_count(use) == volume(use));
+}
+
+static bool overlap(const zlgi_use *x, const zlgi_use *y)
+{
+    bool both = true;
+    for (int a = 0; a < x->rank && both; a++)
+        both = x->axis[a].start < y->axis[a].start + y->axis[a].count &&
+               y->axis[a].start < x->axis[a].start + x->axis[a].count;
+    return both;
+}
+
+/* Boxes of which none overlaps another cover what they have the volume of. */
+static bool take_together(const zlgi_uses *uses, const int64_t *shape, size_t *out_use)
+{
+    enum { MOST = 8 };
+    const zlgi_use *taken[MOST];
+    int64_t n_left;
+    int n_taken = 0;
+    if (uses->n < 2 || !zlgi_product(shape, uses->rank, &n_left))
+        return false;
+    for (size_t i = uses->n; i-- > 0 && n_taken < MOST;) {
+        const zlgi_use *use = zlgi_uses_at(uses, i);
+        bool apart = use->kind == ZLGI_USE_BOX && is_dense(use);
+        for (int k = 0; k < n_taken && apart; k++)
+            apart = !overlap(use, taken[k]);
+        if (!apart)
+            continue;
+        taken[n_taken++] = use;
+        n_left -= volume(use);
         *out_use = i;
-        if (all)
+        if (n_left == 0)
             return true;
     }
     return false;
+}
+
+static bool take_all(const zlgi_uses *uses, const int64_t *shape, size_t *out_use)
+{
+    for (size_t i = uses->n; i-- > 0;) {
+        *out_use = i;
+        if (takes(zlgi_uses_at(uses, i), shape))
+            return true;
+    }
+    return take_together(uses, shape, out_use);
+}
+
+bool zlgi_written_covers(const zlgi_written *box, size_t *out_use)
+{
+    return take_all(box->uses, box->shape, out_use);
+}
+
+bool zlgi_written_renews(const zlgi_written *box)
+{
+    size_t i_use;
+    return take_all(box->uses, box->inside, &i_use);
 }
 
 const zlg_encoded *zlgi_written_encoded(const zlgi_written *box)
@@ -106,6 +171,18 @@ static zlg_status decode_old(const unit *u, zlgi_bytes old, zlgi_buf pair[2],
     return ZLG_OK;
 }
 
+/* What stays. Bytes that are broken matter only where an element of the array is left to
+ * them: a power loss may have made them, and who writes over all of it mends the chunk. */
+static zlg_status take_old(const unit *u, const zlgi_bytes *old, zlgi_buf pair[2],
+                           uint8_t *elements, const uint8_t *fill)
+{
+    zlg_status status = old ? decode_old(u, *old, pair, elements) : ZLG_OK;
+    if (old && (status != ZLG_CORRUPT || !zlgi_written_renews(u->box)))
+        return status;
+    fill_all(u, elements, fill);
+    return ZLG_OK;
+}
+
 /* ------------------------------------------------------------------ encode */
 
 /* A caller who may leave the call behind may change their memory then, and an encoder must
@@ -131,10 +208,8 @@ static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
     }
     ZLGI_TRY(zlgi_buf_reserve(buf, u->n_bytes + 1, false, box->err));
     *out = (zlgi_bytes){.data = buf->data, .n = u->n_bytes};
-    if (!covered && old)
-        ZLGI_TRY(decode_old(u, *old, old_pair, buf->data));
-    else if (!covered)
-        fill_all(u, buf->data, fill);
+    if (!covered)
+        ZLGI_TRY(take_old(u, old, old_pair, buf->data, fill));
     for (size_t i = covered ? i_first : 0; i < box->uses->n; i++) {
         const zlgi_use *use = zlgi_uses_at(box->uses, i);
         zlgi_gather(use, buf->data, u->strides, box->source->item, use->swap);
@@ -189,19 +264,30 @@ static zlgi_empty tell_empty(const unit *u, zlgi_bytes elements, uint8_t *room)
     return ZLGI_FULL;
 }
 
+/* Is all of it the fill value of the array, as one need not look to see? */
+static bool is_cleared(const zlgi_written *box, const zlgi_bytes *old)
+{
+    size_t i_use;
+    bool is_fill = !old && box->fill == &box->source->fill; /* what is not written */
+    return box->clears && (is_fill || zlgi_written_covers(box, &i_use));
+}
+
 static zlg_status encode_unit(const unit *u, const zlgi_bytes *old, zlgi_buf bufs[3],
                               zlgi_buf spare[3], zlgi_bytes *out, zlgi_empty *empty)
 {
     const zlgi_written *box = u->box;
     size_t item = box->source->item, n_bytes;
     zlgi_bytes elements;
+    for (size_t i = 0; i < box->uses->n; i++)
+        box->worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
+    *empty = ZLGI_EMPTY_ARRAY;
+    if (is_cleared(box, old))
+        return ZLG_OK;
     if (!zlgi_mul_size(item + 1, ELEMENTS, &n_bytes))
         return zlgi_no_memory(box->err, SIZE_MAX);
     ZLGI_TRY(zlgi_buf_reserve(&spare[2], n_bytes, false, box->err));
     const uint8_t *fill = fold_fill(u, box->fill, spare[2].data);
     ZLGI_TRY(assemble(u, old, &bufs[0], spare, fill, &elements));
-    for (size_t i = 0; i < box->uses->n; i++)
-        box->worker->n_done += (uint64_t)zlgi_use_count(zlgi_uses_at(box->uses, i)) * item;
     *empty = tell_empty(u, elements, spare[2].data);
     if (*empty)
         return ZLG_OK;

@@ -19,8 +19,9 @@ static inline void *shared_resize(void *self, void *block, size_t old_bytes,
     shared_heap *heap = self;
     pthread_mutex_lock(&heap->lock);
     heap->n_calls += new_bytes > 0;
+    /* Where a block cannot grow in place there are two of it for a while. */
+    heap->peak_bytes = ZLGI_MAX(heap->peak_bytes, heap->n_bytes + new_bytes);
     heap->n_bytes += new_bytes - old_bytes;
-    heap->peak_bytes = ZLGI_MAX(heap->peak_bytes, heap->n_bytes);
     pthread_mutex_unlock(&heap->lock);
     if (new_bytes == 0) {
         free(block);

@@ -337,6 +337,55 @@ static void test_nothing_is_copied(void **state)
     }
 }
 
+/* Elements that lie as they are stored: inner chunks of 512 bytes go from the caller's
+ * memory, of 256 from a buffer, and so do those at the border and those that are turned. */
+static void check_own(const char *codecs, int64_t step, size_t n_own, int n_threads)
+{
+    enum { N = 3000, ROOM = 3 * N };
+    fixture f;
+    zlg_store *store;
+    zlg_store_methods methods = custom_methods;
+    uint16_t *data = malloc(ROOM * sizeof *data), out[N];
+    const ptrdiff_t strides[1] = {step * 2};
+    zlg_call call = ZLG_CALL_INIT;
+    call.n_threads = n_threads;
+    for (int i = 0; i < ROOM; i++)
+        data[i] = (uint16_t)(i * 3 + 1);
+    seen.first = (const uint8_t *)data;
+    seen.end = seen.first + ROOM * sizeof *data;
+    methods.put = see_put;
+    open_fixture(&f);
+    MUST(zlg_store_open_ext(f.ctx, &methods, custom_new(1), "own", &store, err_));
+    zlg_array *array =
+        put_array(store, "", "[3000]", "\"uint16\"", REGULAR("[4096]"), "0", codecs);
+    for (int i = 0; i < 2; i++) { /* over what is there, too */
+        zlg_source source = {.data = data, .strides = strides};
+        MUST(zlg_array_write(array, NULL, &source, &call, err_));
+        assert_int_equal(seen.n_own, n_own);
+        MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
+        for (int k = 0; k < N; k++)
+            assert_int_equal(out[k], data[k * step]);
+    }
+    zlg_array_close(array);
+    zlg_store_close(store);
+    close_fixture(&f);
+    free(data);
+}
+
+static void test_elements_that_lie_ready(void **state)
+{
+    (void)state;
+    for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
+        check_own("[" SHARD("[256]", "[" LITTLE "]") "]", 1, 11 * 512, n_threads);
+        check_own("[" SHARD_AT("start", "[256]", "[" LITTLE "]") "]", 1, 11 * 512,
+                  n_threads);
+        check_own("[" SHARD("[256]", "[" LITTLE "]") "]", 3, 0, n_threads);
+        check_own("[" SHARD("[256]", "[" BIG "]") "]", 1, 0, n_threads);
+        check_own("[" SHARD("[256]", "[" LITTLE "," CRC "]") "]", 1, 0, n_threads);
+        check_own("[" SHARD("[128]", "[" LITTLE "]") "]", 1, 0, n_threads);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_skip_equal),
         cmocka_unit_test(test_what_is_compared),
         cmocka_unit_test(test_nothing_is_copied),
+        cmocka_unit_test(test_elements_that_lie_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
