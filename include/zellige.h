@@ -850,7 +850,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_write_encoded(zlg_array *array,
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_refresh(zlg_array *array, zlg_array **out,
                                                   zlg_error *err);
 /*
- * Another shape, of the same rank. What is added holds the fill value. What falls away is
+ * Another shape, of the same rank. What is added holds the fill value; an axis whose edges
+ * are listed one by one gets one more, up to its new end. What falls away is
  * lost: objects outside are removed and those on the new border trimmed, so that it does
  * not come back when the array grows. Growing costs one document; shrinking lists the keys
  * of the array. The document comes first, and has a member "zellige_shrinking" until all

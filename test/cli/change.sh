@@ -2,6 +2,10 @@
 nodes() { zellige tree "$@"; }
 zellige create s g/a -s 4,6 -d int8 -c 2,3 --attrs '{"units": "K"}'; seq 24 | zellige write s g/a -
 echo "resize"; zellige resize s g/a 3,4; find s/g/a/c -type f | sort; zellige resize s g/a 5,6 --json; zellige cat s g/a
+echo "listed edges"; zellige create e -s 3 -d int8 -c 3
+sed -i -z 's/"regular"/"rectilinear"/; s/"chunk_shape": *\[[^]]*]/"kind": "inline", "chunk_shapes": [[1, 2]]/' e/zarr.json
+for n in 5 2 8 6; do zellige resize e $n; seq 11 1$n | head -$n | zellige write e -; zellige cat e | paste -sd " "; done; rm -r e/c
+sed -n '/chunk_shapes/,/}/p' e/zarr.json | tr -d ' \n'; echo; zellige resize e 0; rm -r e
 echo "move"; zellige mv s g/a /b/; nodes s; zellige cat s b 1
 try zellige mv s b g; try zellige mv s nix c; try zellige mv s b g/x/y; try zellige mv s b b/c; nodes s
 echo "attributes"; zellige attrs s b --set 'a=[1, {"x": null}]' --set 's="é"' --delete units -p durable; zellige attrs s b
