@@ -247,15 +247,15 @@ PyObject *core_move_node(PyObject *module, PyObject *args)
     return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* consolidate(store, path, promise) */
+/* consolidate(store, path, promise, python_tokens) */
 PyObject *core_consolidate(PyObject *module, PyObject *args)
 {
     PyObject *store;
     const char *path;
     core_call call;
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "O!sO&", core_state_of(module)->store_type, &store, &path,
-                          core_to_promise, &options.promise) ||
+    if (!PyArg_ParseTuple(args, "O!sO&p", core_state_of(module)->store_type, &store, &path,
+                          core_to_promise, &options.promise, &options.python_tokens) ||
         !core_call_make(&call, NULL))
         return NULL;
     options.call = &call.call;

@@ -79,6 +79,10 @@ zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes,
 zlg_status zlgi_meta_parse_attributes(zlgi_arena *arena, const char *text,
                                       bool python_tokens, const zlg_limits *limits,
                                       const zlgi_json **out, zlg_error *err);
+/* USAGE when a value holds NaN, Infinity or -Infinity, with the way to it; `advice` ends
+ * the message. */
+zlg_status zlgi_meta_check_tokens(const zlgi_json *value, const char *advice,
+                                  zlg_error *err);
 
 /* ------------------------------------------------------------------ changing (edit.c)
  * New trees that share with the old ones all that stays. A member keeps its place; a new

@@ -27,8 +27,10 @@ for w in x y; do (for i in {1..30}; do zellige attrs s b -s "$w$i=$i"; done) & d
 zellige attrs s b | grep -c '"[xy][0-9]*": [0-9]*'
 echo "version 2"; zellige create t g/a --format 2 -s 4 -d '<i4' -c 2; zellige attrs t g/a -s 'u="m"'; cat t/g/a/.zattrs; echo
 zellige attrs t g -s k=1 -p verified; zellige attrs t g -d k; zellige attrs t g; zellige consolidate t; ls -A t; zellige info t | grep format
-echo "consolidated"; zellige consolidate s -p durable; zellige info s | grep format; try zellige consolidate s b; try zellige consolidate s nix
+echo "consolidated"; zellige consolidate s -p durable --python-tokens; zellige info s | grep format; try zellige consolidate s b; try zellige consolidate s nix
 try zellige attrs s b -s a=5; try zellige create s b/c --group; try zellige mv s b g/b; try zellige mv s g/b b; try zellige resize s b 4,6
+echo "no JSON"; zellige create n x -s 1 -d int8 --attrs '{"a": NaN}' --python-tokens; try zellige consolidate n
+zellige consolidate n --python-tokens; grep -c NaN n/zarr.json; zellige consolidate n; rm -r n
 echo "sweep"; left=.zlg-tmp-0123456789abcde; touch s/b/c/0/${left}{0,1,2} s/g/${left}{3,4} s/b/c/0/x
 python3 -c 'import fcntl, subprocess, sys
 alive = open(sys.argv[1], "r+")
