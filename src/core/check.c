@@ -32,7 +32,8 @@ static zlg_status check_keys(const zlg_array *array, zlg_error *err)
     for (int i = 0; i < grid->rank; i++)
         last[i] = ZLGI_MAX(grid->axis[i].n_chunks - 1, 0);
     ZLGI_TRY(zlgi_key_make(&array->meta.key_encoding, grid->rank, last, name, err));
-    return zlgi_join(array->path, name, key, err);
+    ZLGI_TRY(zlgi_join(array->path, name, key, err));
+    return zlgi_store_check_key(array->store, key, err);
 }
 
 /* What lies between the codecs of a chunk is held whole while it is decoded. Uncompressed

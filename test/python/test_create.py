@@ -503,3 +503,11 @@ def test_zstd_of_version_2():
         array = zellige.create_array(data=DATA, zarr_format=2, compressors=codec)
         assert array.metadata["compressor"] == expected
         same(array[...], DATA)
+
+
+@pytest.mark.parametrize("name", ["a/.zlg-tmp-0", ".zlg-tmp-0/b", "a/b/" + 256 * "x"])
+def test_names_of_no_file_leave_nothing(tmp_path, name):
+    for make in (zellige.create_group, lambda *a, **k: zellige.zeros(*a, shape=1, **k)):
+        with pytest.raises(zellige.UsageError, match="reserved|256 bytes"):
+            make(store=tmp_path / "new", path=name)
+        assert list(tmp_path.iterdir()) == []
