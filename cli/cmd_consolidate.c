@@ -7,10 +7,10 @@ static zlg_status consolidate(const cli_settings *settings, const cli_node *node
                               zlg_error *err)
 {
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
-    (void)settings;
     const zlg_call call = cli_change_call();
     options.call = &call;
     options.promise = node->options.promise;
+    options.python_tokens = settings->python_tokens;
     return zlg_group_consolidate(node->store, node->path, &options, err);
 }
 
@@ -20,6 +20,8 @@ static zlg_status run(const cli_settings *settings, zlg_error *err)
 }
 
 static const cli_option options[] = {
+    {"python-tokens", 0, CLI_FLAG, NULL, "copy NaN and Infinity, though they are no JSON",
+     CLI_FIELD(python_tokens), 0, 0},
     CLI_OPTION_PROMISE,
 };
 

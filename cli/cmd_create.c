@@ -1,13 +1,12 @@
 /*
- * cmd_create.c: new arrays and groups. A folder that is missing is made only for what could
- * be created: it is tried in memory first.
+ * cmd_create.c: new arrays and groups. Folders that are missing are made, and go again when
+ * nothing could be created in them.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
-#include <string.h>
 
 #include "create.h"
 #include "info.h"
+#include "os.h"
 
 static zlg_status create_in(const creation *c, zlg_store *store, zlg_error *err)
 {
@@ -58,41 +57,27 @@ static zlg_status check_overwrite(const creation *c, zlg_store *store, zlg_error
     return status;
 }
 
-static zlg_status rehearse(const creation *c, zlg_error *err)
-{
-    zlg_store *store;
-    CLI_TRY(zlg_store_open_memory(c->ctx, &store, err));
-    zlg_status status = create_in(c, store, err);
-    zlg_store_close(store);
-    /* The message begins with what kind of store it was. */
-    static const char label[] = "memory: ";
-    if (status == ZLG_OK || strncmp(err->message, label, sizeof label - 1) != 0)
-        return status;
-    zlg_error inner = *err;
-    return cli_fail(err, status, "%s: %s", c->settings->arguments[0],
-                    inner.message + sizeof label - 1);
-}
-
 static zlg_status open_target(const creation *c, zlg_store **out, zlg_error *err)
 {
     const char *folder = c->settings->arguments[0];
     zlg_status status = cli_open_store(c->settings, c->ctx, folder, false, out, err);
-    if (status != ZLG_NOT_FOUND)
-        return status;
-    CLI_TRY(rehearse(c, err));
-    return cli_open_store(c->settings, c->ctx, folder, true, out, err);
+    return status == ZLG_NOT_FOUND
+               ? cli_open_store(c->settings, c->ctx, folder, true, out, err)
+               : status;
 }
 
 static zlg_status create_node(const creation *c, zlg_error *err)
 {
     zlg_store *store;
+    const char *folder = c->settings->arguments[0];
+    size_t n_there = cli_existing(folder);
     CLI_TRY(open_target(c, &store, err));
     zlg_status status = check_overwrite(c, store, err);
     if (status == ZLG_OK)
         status = create_in(c, store, err);
     cli_node node = {.ctx = c->ctx,
                      .store = store,
-                     .folder = c->settings->arguments[0],
+                     .folder = folder,
                      .path = c->path,
                      .options = ZLG_OPEN_OPTIONS_INIT};
     if (status == ZLG_OK)
@@ -100,6 +85,8 @@ static zlg_status create_node(const creation *c, zlg_error *err)
     if (status == ZLG_OK && c->settings->json)
         status = cli_show_node(c->settings, &node, err);
     zlg_store_close(store);
+    if (status != ZLG_OK)
+        cli_remove_folders(folder, n_there);
     return status;
 }
 

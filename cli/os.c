@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -118,6 +119,40 @@ void cli_block_free(void *block)
 void cli_remove_folder(const char *path)
 {
     (void)rmdir(path);
+}
+
+/* Up to the slash before the last name of what begins the path; 0 when there is none. */
+static size_t shorten(const char *path, size_t n)
+{
+    while (n > 0 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    return n;
+}
+
+size_t cli_existing(const char *path)
+{
+    size_t n = strlen(path);
+    for (; n > 0; n = shorten(path, n)) {
+        char *part = strndup(path, n);
+        bool is_there = part == NULL || access(part, F_OK) == 0;
+        free(part);
+        if (is_there)
+            break;
+    }
+    return n;
+}
+
+void cli_remove_folders(const char *path, size_t n)
+{
+    for (size_t i = strlen(path); i > n; i = shorten(path, i)) {
+        char *part = strndup(path, i);
+        bool is_gone = part != NULL && rmdir(part) == 0;
+        free(part);
+        if (!is_gone)
+            break;
+    }
 }
 
 void cli_forget_file(const char *path)

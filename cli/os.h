@@ -66,6 +66,11 @@ void cli_spool_drop(cli_spool *spool);
 
 /* Removes a folder in which nothing is; nothing happens to another. */
 void cli_remove_folder(const char *path);
+/* How much of a path is there, in bytes: the whole, or up to one of its slashes. */
+size_t cli_existing(const char *path);
+/* Removes a folder, and those above it that lie behind the first n bytes of its path, as
+ * far as nothing is in them. */
+void cli_remove_folders(const char *path, size_t n);
 
 /* Asks the system to forget what it keeps of a file in memory. */
 void cli_forget_file(const char *path);

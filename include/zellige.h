@@ -900,7 +900,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_write_encoded(zlg_array *array,
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_refresh(zlg_array *array, zlg_array **out,
                                                   zlg_error *err);
 /*
- * Another shape, of the same rank. What is added holds the fill value. What falls away is
+ * Another shape, of the same rank. What is added holds the fill value; an axis whose edges
+ * are listed one by one gets one more, up to its new end. What falls away is
  * lost: objects outside are removed and those on the new border trimmed, so that it does
  * not come back when the array grows. Growing costs one document; shrinking lists the keys
  * of the array. The document comes first, and has a member "zellige_shrinking" until all
@@ -926,7 +927,7 @@ typedef struct zlg_edit_options {
     const char *const *remove; /* attributes: names that go first, those there are; or    */
                          /* NULL                                                         */
     int n_remove;
-    int python_tokens;   /* as for arrays that are created                               */
+    int python_tokens;   /* as for arrays that are created; consolidated: copied          */
     const zlg_call *call; /* how long the caller waits: cancel, deadline, poll; or NULL   */
 } zlg_edit_options;
 
@@ -950,7 +951,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_node_rename(zlg_store *store, const char *fr
                                                 const char *to, const zlg_call *call,
                                                 zlg_error *err);
 /* Writes (or writes anew) the consolidated metadata of a group: the documents of all nodes
- * below it, in its own document (v2: .zmetadata). */
+ * below it, in its own document (v2: .zmetadata). NaN, Infinity and -Infinity in them are
+ * refused by name (ZLG_USAGE), unless python_tokens is 1 or that document has some. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_consolidate(zlg_store *store, const char *path,
                                                       const zlg_edit_options *options,
                                                       zlg_error *err);

@@ -247,15 +247,16 @@ PyObject *core_move_node(PyObject *module, PyObject *args)
     return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* consolidate(store, path, promise, cancel) */
+/* consolidate(store, path, promise, python_tokens, cancel) */
 PyObject *core_consolidate(PyObject *module, PyObject *args)
 {
     PyObject *store, *cancel;
     const char *path;
     core_call call;
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "O!sO&O", core_state_of(module)->store_type, &store, &path,
-                          core_to_promise, &options.promise, &cancel) ||
+    if (!PyArg_ParseTuple(args, "O!sO&pO", core_state_of(module)->store_type, &store, &path,
+                          core_to_promise, &options.promise, &options.python_tokens,
+                          &cancel) ||
         !core_call_make(&call, NULL))
         return NULL;
     options.call = &call.call;

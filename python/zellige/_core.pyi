@@ -145,7 +145,12 @@ def set_attributes(
 def delete_node(store: Store, path: str, /) -> None: ...
 def move_node(store: Store, source: str, destination: str, /) -> None: ...
 def consolidate(
-    store: Store, path: str, promise: Promise | None, cancel: Any, /
+    store: Store,
+    path: str,
+    promise: Promise | None,
+    python_tokens: bool,
+    cancel: Any,
+    /,
 ) -> None: ...
 def open_codec(
     codecs: str,

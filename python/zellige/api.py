@@ -245,12 +245,14 @@ def consolidate_metadata(
     zarr_format: int | None = None,
     *,
     promise: Promise | None = None,
+    python_tokens: bool = False,
 ) -> Group:
-    """Writes the consolidated metadata of a group, or writes them anew; returns it."""
+    """Writes the consolidated metadata of a group, or writes them anew; returns it.
+    `python_tokens` as in :meth:`Group.consolidate`."""
     opened, place = open_place(store, path, "r+")
     if zarr_format is not None:
         open_group(opened, "r+", place, zarr_format=zarr_format)
-    return consolidate(opened, place, promise=promise)
+    return consolidate(opened, place, promise=promise, python_tokens=python_tokens)
 
 
 def tree(

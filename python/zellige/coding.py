@@ -37,6 +37,9 @@ _SERIALIZERS = frozenset(
     + ("numcodecs.vlen-utf8", "numcodecs.vlen-bytes", "numcodecs.vlen-array")
 )
 
+#: Filters of version 2 that take texts as they are.
+_TEXT_CODECS = frozenset(("vlen-utf8", "json2", "msgpack2", "categorize"))
+
 
 def is_auto(value: Any) -> bool:
     """True for the text that leaves a choice to the library."""
@@ -145,7 +148,11 @@ def _parts_v2(parts: Parts, dtype: Any, object_codec: str | None) -> dict[str, A
         raise UsageError("version 2 has no serializer")
     first = _listed(filters, [], 2, dtype)
     last = _listed(compressors, [_ZSTD_V2], 2, dtype)
-    if object_codec is not None and not any(c.get("id") == object_codec for c in first):
+    if object_codec == "vlen-utf8":
+        enough = _TEXT_CODECS
+    else:
+        enough = frozenset((object_codec,))
+    if object_codec is not None and not any(c.get("id") in enough for c in first):
         first.insert(0, {"id": object_codec})
     if len(last) > 1:
         raise UsageError("version 2 has one compressor")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 from typing import Any, Literal
@@ -75,7 +76,7 @@ def _make_like(
     source: Array, store: Store, path: str, changes: dict[str, Any], ways: dict[str, Any]
 ) -> Array:
     """An empty array like the source, but for the changes."""
-    ways = {"attributes": source.attrs, "python_tokens": True, **ways}
+    ways = {"attributes": source.attrs, **ways}
     zarr_format = changes.get("zarr_format") or source.zarr_format
     if zarr_format == source.zarr_format and not any(name in changes for name in _LAYOUT):
         return create_array(store, path=path, like=source, **{**ways, **changes})
@@ -102,6 +103,22 @@ def _refuse_overlap(source: Array | Group, store: Store, path: str) -> None:
         raise UsageError(f"{source.path!r} and {path!r} lie one within the other")
 
 
+def _refuse_tokens(nodes: list[tuple[str, Array | Group]], of_groups: bool) -> None:
+    """Attributes that are no JSON; those of arrays too, unless they are not copied."""
+    for path, node in nodes:
+        copied: Mapping[str, Any] = (
+            {} if of_groups and isinstance(node, Array) else node.attrs
+        )
+        for name, value in copied.items():
+            try:
+                json.dumps(value, allow_nan=False)
+            except ValueError:
+                raise UsageError(
+                    f"{path or '/'}: attributes: {name!r} holds NaN or Infinity, which is no "
+                    "JSON; python_tokens copies it"
+                ) from None
+
+
 def _destination(destination: StoreLike | Group, path: str) -> tuple[Store, str]:
     path = path.strip("/")
     if isinstance(destination, Group):
@@ -120,6 +137,7 @@ def copy(
     overwrite: bool = False,
     promise: Promise | None = None,
     keep_empty: bool = False,
+    python_tokens: bool = False,
     progress: Progress | None = None,
     **changes: Any,
 ) -> Array | Group:
@@ -130,14 +148,24 @@ def copy(
     an array may be far larger than memory. Arrays are made like their sources, unless
     `changes` (`chunks`, `shards`, `codecs`, `zarr_format`, ... of :func:`create_array`) say
     what is different: then codecs that are not given are the usual ones. Chunks that are not
-    stored in the source are not stored in the copy. `progress` is told of each array by
-    itself, in bytes.
+    stored in the source are not stored in the copy. NaN and Infinity in attributes are no
+    JSON: refused before anything is made, unless `python_tokens` asks for them. `progress`
+    is told of each array by itself, in bytes.
     """
     if not isinstance(source, (Array, Group)):
         source = open_node(source, "r", source_path)
+    members: list[tuple[str, Array | Group]] = []
+    if isinstance(source, Group):
+        members = [(below, source[below]) for below, _ in source._members(True)]
+    if not python_tokens:
+        _refuse_tokens([(source.path, source), *members], "attributes" in changes)
     store, path = _destination(destination, place_of(name, path))
     _refuse_overlap(source, store, path)
-    ways: dict[str, Any] = {"promise": promise, "keep_empty": keep_empty}
+    ways: dict[str, Any] = {
+        "promise": promise,
+        "keep_empty": keep_empty,
+        "python_tokens": python_tokens,
+    }
     if isinstance(source, Array):
         made = _make_like(source, store, path, changes, {**ways, "overwrite": overwrite})
         copy_elements(source, made, promise=promise, progress=progress)
@@ -148,13 +176,11 @@ def copy(
         path=path,
         attributes=source.attrs,
         zarr_format=zarr_format,
-        python_tokens=True,
         overwrite=overwrite,
         **ways,
     )
-    for name, _ in source._members(True):
+    for name, member in members:
         below = f"{path}/{name}" if path else name
-        member = source[name]
         if isinstance(member, Array):
             array = _make_like(member, store, below, changes, ways)
             copy_elements(member, array, promise=promise, progress=progress)
@@ -164,11 +190,10 @@ def copy(
                 path=below,
                 attributes=member.attrs,
                 zarr_format=zarr_format,
-                python_tokens=True,
                 **ways,
             )
     if source.is_consolidated:
-        consolidate(store, path, promise=promise)
+        consolidate(store, path, promise=promise, python_tokens=python_tokens)
     return _core.open_group(
         Group, store, path, zarr_format, False, True, promise, keep_empty
     )
@@ -234,7 +259,6 @@ def _kept(source: Array, keywords: dict[str, Any]) -> dict[str, Any]:
         "fill_value": source.fill_value,
         "zarr_format": zarr_format,
         "attributes": source.attrs,
-        "python_tokens": True,
     }
     if zarr_format == source.zarr_format:
         filters, serializer, compressors = split(source.codecs)

@@ -294,14 +294,22 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         return tuple(self.require_group(name) for name in names)
 
     def create_hierarchy(
-        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+        self,
+        nodes: Mapping[str, Any],
+        *,
+        overwrite: bool = False,
+        python_tokens: bool = False,
     ) -> Iterator[tuple[str, Array | Group]]:
         """Makes many nodes; see :func:`zellige.create_hierarchy`."""
         from .hierarchy import create_hierarchy
 
         self._writable()
-        made = create_hierarchy(store=self.store_path, nodes=nodes, overwrite=overwrite)
-        yield from made
+        yield from create_hierarchy(
+            store=self.store_path,
+            nodes=nodes,
+            overwrite=overwrite,
+            python_tokens=python_tokens,
+        )
         self._changed()
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -364,11 +372,14 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         _core.move_node(self.store, self._below(source), self._below(destination))
         self._changed()
 
-    def consolidate(self, *, promise: Promise | None = None) -> None:
+    def consolidate(
+        self, *, promise: Promise | None = None, python_tokens: bool = False
+    ) -> None:
         """Puts a copy of the documents of all members into the document of the group, from
-        which it answers then; or puts them there anew."""
+        which it answers then; or puts them there anew. NaN and Infinity in them are no JSON:
+        refused, unless `python_tokens` asks for them or that document has some already."""
         self._writable()
-        _consolidate(self.store, self.path, promise or self.promise)
+        _consolidate(self.store, self.path, promise or self.promise, python_tokens)
         self._reopen(True)
         self._forget()
 
@@ -443,18 +454,25 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         return _reopen, (*place, *ways)
 
 
-def _consolidate(store: Store, path: str, promise: Promise | None) -> None:
+def _consolidate(
+    store: Store, path: str, promise: Promise | None, python_tokens: bool
+) -> None:
     """Apart, since documents of many members take long to put together."""
     apart_if(
         on_main_thread(),
-        lambda cancel: _core.consolidate(store, path, promise, cancel),
+        lambda cancel: _core.consolidate(store, path, promise, python_tokens, cancel),
     )
 
 
 def consolidate(
-    store: StoreLike, path: str = "", *, promise: Promise | None = None
+    store: StoreLike,
+    path: str = "",
+    *,
+    promise: Promise | None = None,
+    python_tokens: bool = False,
 ) -> Group:
-    """Writes the consolidated metadata of a group, or writes them anew; returns it."""
+    """Writes the consolidated metadata of a group, or writes them anew; returns it.
+    `python_tokens` as in :meth:`Group.consolidate`."""
     opened, path = open_place(store, path, "r+")
-    _consolidate(opened, path, promise)
+    _consolidate(opened, path, promise, python_tokens)
     return _core.open_group(Group, opened, path, 0, False, True, promise, False)

@@ -76,7 +76,6 @@ _NOTHING: dict[str, Any] = {
     "separator": None,
     "order": None,
     "exist_ok": False,
-    "python_tokens": True,
     "like": None,
     "target_chunk_bytes": 0,
     "target_shard_bytes": 0,
@@ -85,7 +84,13 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def _make(store: Store, path: str, document: Mapping[str, Any], overwrite: bool) -> Any:
+def _make(
+    store: Store,
+    path: str,
+    document: Mapping[str, Any],
+    overwrite: bool,
+    python_tokens: bool,
+) -> Any:
     attributes = document.get("attributes") or {}
     version = document["zarr_format"]
     if _is_group(document):
@@ -96,7 +101,7 @@ def _make(store: Store, path: str, document: Mapping[str, Any], overwrite: bool)
             zarr_format=version,
             overwrite=overwrite,
             exist_ok=not overwrite,
-            python_tokens=True,
+            python_tokens=python_tokens,
         )
     settings = _settings_v2(document) if version == 2 else _settings_v3(document)
     return _core.create_array(
@@ -110,20 +115,26 @@ def _make(store: Store, path: str, document: Mapping[str, Any], overwrite: bool)
             "shape": tuple(document["shape"]),
             "attributes": object_to_json(attributes),
             "overwrite": overwrite,
+            "python_tokens": python_tokens,
         },
     )
 
 
 def create_hierarchy(
-    *, store: StoreLike, nodes: Mapping[str, Any], overwrite: bool = False
+    *,
+    store: StoreLike,
+    nodes: Mapping[str, Any],
+    overwrite: bool = False,
+    python_tokens: bool = False,
 ) -> Iterator[tuple[str, Array | Group]]:
     """Makes many nodes: `nodes` are their paths and metadata documents, which may be
     dictionaries, objects of zarr-python, or `metadata` of arrays and groups. Gives the paths
     and nodes as they are made, parents first; groups that are missing above them are made
-    too. `overwrite` removes what is at a path that is named.
+    too. `overwrite` removes what is at a path that is named; `python_tokens` takes NaN and
+    Infinity in attributes.
     """
     opened, above = open_place(store, "", "a")
     documents = {path.strip("/"): _document_of(node) for path, node in nodes.items()}
     for path in sorted(documents, key=lambda path: (path.count("/") if path else -1, path)):
         place = "/".join(filter(None, (above, path)))
-        yield path, _make(opened, place, documents[path], overwrite)
+        yield path, _make(opened, place, documents[path], overwrite, python_tokens)

@@ -140,7 +140,7 @@ class Node(_core.Node):
         if origin is None:
             return
         try:
-            origin.consolidate()
+            origin.consolidate(python_tokens=True)  # whoever wrote them asked for them
         except ZelligeError as error:
             error.add_note("The change is made; consolidated metadata do not show it.")
             raise

@@ -26,6 +26,13 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
                                    "encode_dtype", false, env, &self, err));
     if (zlgi_json_get(configuration, "encode_dtype") == NULL)
         return zlgi_fail(err, ZLG_METADATA, "\"encode_dtype\" is missing");
+    const zlgi_dtype *holds = step->from.holds;
+    if (env->writing && self->decoded.type == ZLG_BOOL && step->from.dtype == NULL &&
+        holds && holds->n_bytes != 1)
+        return zlgi_fail(err, ZLG_METADATA,
+                         "it takes bool, and would keep one bit of each byte of %s",
+                         zlgi_type_name(holds->type));
+    ZLGI_TRY(zlgi_filter_try(step, encode_elements, decode_elements, env, err));
     return zlgi_filter_fill(step, encode_elements, env, err);
 }
 

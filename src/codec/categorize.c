@@ -43,6 +43,9 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
     const zlgi_json *list = zlgi_json_get(configuration, "labels");
     if (list == NULL || list->type != ZLGI_JSON_ARRAY)
         return zlgi_fail(err, ZLG_METADATA, "\"labels\" is not a list");
+    if (env->writing && list->n_items == 0)
+        return zlgi_fail(err, ZLG_METADATA,
+                         "\"labels\" is empty, and no text could be read back");
     size_t n_bytes = sizeof(categorize) + list->n_items * sizeof(label);
     categorize *self = zlgi_arena_get(env->arena, n_bytes);
     if (self == NULL)

@@ -29,6 +29,11 @@ zlg_status zlgi_filter_configure(zlgi_step *step, size_t n_bytes,
 /* The fill value of edge `to`: that of `from`, encoded. Nothing to do on byte edges. */
 zlg_status zlgi_filter_fill(zlgi_step *step, zlgi_filter_loop encode,
                             const zlgi_codec_env *env, zlg_error *err);
+/* New arrays: METADATA when no two numbers can be told apart once they are encoded, as when
+ * all become 0. Those that are there already are read as they are. */
+zlg_status zlgi_filter_try(const zlgi_step *step, zlgi_filter_loop encode,
+                           zlgi_filter_loop decode, const zlgi_codec_env *env,
+                           zlg_error *err);
 zlg_status zlgi_filter_resolve(const zlgi_step *step, const zlgi_edge *from, zlgi_edge *to,
                                zlg_error *err);
 zlg_status zlgi_filter_encode(const zlgi_step *step, zlgi_bytes in, zlgi_buf *out,

@@ -100,6 +100,9 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
                     &self->integer_offset, err));
     ZLGI_TRY(number(configuration, "scale", &self->scale, &self->scale_is_integer,
                     &self->integer_scale, err));
+    if (env->writing && self->scale == 0)
+        return zlgi_fail(err, ZLG_METADATA, "\"scale\" is 0");
+    ZLGI_TRY(zlgi_filter_try(step, encode_elements, decode_elements, env, err));
     return zlgi_filter_fill(step, encode_elements, env, err);
 }
 

@@ -10,7 +10,12 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
                             const zlgi_codec_env *env, zlg_error *err)
 {
     static const uint8_t zero = 0;
-    (void)configuration, (void)env;
+    const zlgi_dtype *holds = step->from.holds;
+    (void)configuration;
+    if (env->writing && step->from.dtype == NULL && holds && holds->n_bytes != 1)
+        return zlgi_fail(err, ZLG_METADATA,
+                         "it takes bool, and would keep one bit of each byte of %s",
+                         zlgi_type_name(holds->type));
     step->to.item = 1;
     step->to.holds = NULL;
     if (step->from.dtype == NULL)

@@ -50,6 +50,7 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
     if (digits == INT64_MIN)
         return zlgi_fail(err, ZLG_METADATA, "\"digits\" is missing");
     self->scale = exp2(ceil(log2(pow(10, (double)digits))));
+    ZLGI_TRY(zlgi_filter_try(step, encode_elements, decode_elements, env, err));
     return zlgi_filter_fill(step, encode_elements, env, err);
 }
 

@@ -8,6 +8,7 @@
 
 typedef struct shuffle_config {
     size_t item;
+    bool is_new; /* made for a new array */
 } shuffle_config;
 
 static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
@@ -20,14 +21,21 @@ static zlg_status configure(zlgi_step *step, const zlgi_json *configuration,
     step->config = config;
     ZLGI_TRY(zlgi_config_int(configuration, "elementsize", 0, INT32_MAX, 4, &item, err));
     config->item = (size_t)item;
+    config->is_new = env->writing;
     return ZLG_OK;
 }
 
 static zlg_status resolve(const zlgi_step *step, const zlgi_edge *from, zlgi_edge *to,
                           zlg_error *err)
 {
-    (void)step, (void)err;
+    const shuffle_config *config = step->config;
     to->n_bytes = from->n_bytes;
+    if (config->is_new && config->item > 1 && from->n_bytes != ZLGI_UNKNOWN &&
+        from->n_bytes % config->item != 0)
+        return zlgi_fail(err, ZLG_METADATA,
+                         "chunks of %zu bytes are not elements of %zu, and could not be "
+                         "written",
+                         from->n_bytes, config->item);
     return ZLG_OK;
 }
 

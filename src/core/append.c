@@ -95,6 +95,15 @@ static zlg_status finish_shrinking(const appending *a, const zlgi_json **documen
     return status;
 }
 
+/* Edges that others have added move what was written to other objects. */
+static bool is_same_grid(const zlg_array *a, const zlg_array *b)
+{
+    const char *name = a->meta.zarr_format == 3 ? "chunk_grid" : "chunks";
+    const zlgi_json *of_a = zlgi_json_get(a->meta.document, name);
+    const zlgi_json *of_b = zlgi_json_get(b->meta.document, name);
+    return of_a && of_b && zlgi_json_equal(of_a, of_b);
+}
+
 static zlg_status append_to(void *user, const zlgi_json *document, zlgi_arena *arena,
                             zlgi_buf *out, zlg_error *err)
 {
@@ -106,8 +115,12 @@ static zlg_status append_to(void *user, const zlgi_json *document, zlgi_arena *a
         ZLGI_TRY(finish_shrinking(a, &document, arena, out, err));
         a->is_written = false;
     }
+    zlg_array *grown;
+    ZLGI_TRY(zlgi_array_reshape(a->array, document, shape, arena, out, &grown, err));
+    if (a->is_written && !is_same_grid(a->grown, grown))
+        take_back(a);
     zlg_array_close(a->grown);
-    ZLGI_TRY(zlgi_array_reshape(a->array, document, shape, arena, out, &a->grown, err));
+    a->grown = grown;
     if (!zlgi_same_type(a->grown->meta.dtype, a->array->meta.dtype))
         return zlgi_fail(err, ZLG_NOT_FOUND, "an array of another type lies there by now");
     if (a->n == 0)

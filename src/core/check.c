@@ -32,31 +32,8 @@ static zlg_status check_keys(const zlg_array *array, zlg_error *err)
     for (int i = 0; i < grid->rank; i++)
         last[i] = ZLGI_MAX(grid->axis[i].n_chunks - 1, 0);
     ZLGI_TRY(zlgi_key_make(&array->meta.key_encoding, grid->rank, last, name, err));
-    return zlgi_join(array->path, name, key, err);
-}
-
-/* Chunks of uneven length: each edge by itself, since axes do not depend on each other. */
-zlg_status zlgi_array_check_edges(const zlg_array *array, zlg_error *err)
-{
-    const zlgi_grid *grid = &array->meta.grid;
-    const zlgi_level_box *box;
-    zlgi_level_box room;
-    int64_t shape[ZLG_MAX_RANK];
-    if (!array->meta.rectilinear)
-        return ZLG_OK;
-    memcpy(shape, array->object_shape, sizeof shape);
-    for (int i = 0; i < grid->rank; i++) {
-        for (int64_t k = 0; k < (grid->axis[i].chunk ? 1 : grid->axis[i].n_chunks); k++) {
-            int64_t edge = zlgi_grid_edge(&grid->axis[i], k);
-            if (k > 0 && edge == shape[i])
-                continue;
-            shape[i] = edge;
-            ZLGI_TRY(zlgi_level_box_get(array->source.level, array->store->limits, shape,
-                                        &room, &box, err));
-        }
-        shape[i] = array->object_shape[i];
-    }
-    return ZLG_OK;
+    ZLGI_TRY(zlgi_join(array->path, name, key, err));
+    return zlgi_store_check_key(array->store, key, err);
 }
 
 /* What lies between the codecs of a chunk is held whole while it is decoded. Uncompressed
@@ -88,12 +65,34 @@ static zlg_status check_chunk_bytes(const zlg_array *array, zlg_error *err)
     return ZLG_OK;
 }
 
+/* Chunks of uneven length: each edge by itself, since axes do not depend on each other. */
+zlg_status zlgi_array_check_edges(const zlg_array *array, zlg_error *err)
+{
+    const zlgi_grid *grid = &array->meta.grid;
+    const zlgi_level_box *box;
+    zlgi_level_box room;
+    int64_t shape[ZLG_MAX_RANK];
+    memcpy(shape, array->object_shape, sizeof shape);
+    for (int i = 0; i < grid->rank; i++) {
+        for (int64_t k = 0; k < (grid->axis[i].chunk ? 1 : grid->axis[i].n_chunks); k++) {
+            int64_t edge = zlgi_grid_edge(&grid->axis[i], k);
+            if (k > 0 && edge == shape[i])
+                continue;
+            shape[i] = edge;
+            ZLGI_TRY(zlgi_level_box_get(array->source.level, array->store->limits, shape,
+                                        &room, &box, err));
+        }
+        shape[i] = array->object_shape[i];
+    }
+    return check_chunk_bytes(array, err);
+}
+
 zlg_status zlgi_array_check(const zlg_array *array, zlg_error *err)
 {
     ZLGI_TRY(check_encoders(array->source.level->chain, err));
     ZLGI_TRY(check_keys(array, err));
-    ZLGI_TRY(zlgi_array_check_edges(array, err));
-    return check_chunk_bytes(array, err);
+    return array->meta.rectilinear ? zlgi_array_check_edges(array, err)
+                                   : check_chunk_bytes(array, err);
 }
 
 /* ------------------------------------------------------------------ equal arrays */

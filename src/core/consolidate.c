@@ -2,18 +2,21 @@
  * consolidate.c: writing consolidated metadata: the documents of all nodes below a group,
  * copied into its own document (version 3) or into .zmetadata beside it (version 2). Laid
  * out as zarr-python does, which gives each group below an empty map of its own in
- * version 3, and each node its attributes in version 2, be they empty.
+ * version 3, and each node its attributes in version 2, be they empty. A document that is
+ * valid JSON stays so: Python's bare tokens come into it only when the caller says so.
  */
 #include "core/core.h"
 
 typedef struct consolidation {
     zlg_group *group;
     zlgi_patience *patience;
+    bool python_tokens;
 } consolidation;
 
 typedef struct collection {
     zlg_group *group;
     zlgi_patience *patience;
+    bool allows_tokens;
     zlgi_buf *text;        /* the map so far */
     const char *separator; /* in front of the next member */
     zlg_status status;
@@ -26,6 +29,8 @@ typedef struct collection {
 static zlg_status add(collection *c, const char *name, const zlgi_json *value)
 {
     static const zlgi_json empty = {.type = ZLGI_JSON_OBJECT};
+    if (value && !c->allows_tokens)
+        ZLGI_TRY(zlgi_meta_check_tokens(value, "; python_tokens copies it", c->err));
     ZLGI_TRY(zlgi_buf_printf(c->text, c->err, "%s", c->separator));
     ZLGI_TRY(zlgi_json_write_string(c->text, name, strlen(name), c->err));
     ZLGI_TRY(zlgi_buf_printf(c->text, c->err, ":"));
@@ -87,12 +92,16 @@ static int add_member(void *user, const char *path, zlg_node kind)
     return c->status != ZLG_OK;
 }
 
-/* {"a":{..},"a/b":{..}}: parents first. */
-static zlg_status collect(const consolidation *how, zlgi_buf *text, zlg_error *err)
+/* {"a":{..},"a/b":{..}}: parents first. `old` is the document that is written anew, or
+ * NULL. */
+static zlg_status collect(const consolidation *how, const zlgi_json *old, zlgi_buf *text,
+                          zlg_error *err)
 {
     zlg_group *group = how->group;
+    bool had_tokens = old && zlgi_meta_check_tokens(old, "", NULL) != ZLG_OK;
     collection c = {.group = group,
                     .patience = how->patience,
+                    .allows_tokens = how->python_tokens || had_tokens,
                     .text = text,
                     .separator = "",
                     .err = err};
@@ -106,12 +115,13 @@ static zlg_status collect(const consolidation *how, zlgi_buf *text, zlg_error *e
 
 /* ------------------------------------------------------------------ version 3 */
 
-static zlg_status parse_map(const consolidation *how, zlgi_arena *arena, zlgi_buf *text,
-                            const zlgi_json **out, zlg_error *err)
+static zlg_status parse_map(const consolidation *how, const zlgi_json *old,
+                            zlgi_arena *arena, zlgi_buf *text, const zlgi_json **out,
+                            zlg_error *err)
 {
     ZLGI_TRY(zlgi_buf_printf(
         text, err, "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":"));
-    ZLGI_TRY(collect(how, text, err));
+    ZLGI_TRY(collect(how, old, text, err));
     ZLGI_TRY(zlgi_buf_printf(text, err, "}"));
     return zlgi_meta_parse_text(arena, (const char *)text->data, text->n,
                                 how->group->store->limits, out, err);
@@ -127,7 +137,7 @@ static zlg_status change_v3(void *user, const zlgi_json *document, zlgi_arena *a
         ZLGI_TRY(zlgi_meta_node_type(document, &kind, err));
     if (kind != ZLG_NODE_GROUP)
         return zlgi_fail(err, ZLG_NOT_FOUND, "no group is there");
-    ZLGI_TRY(parse_map(how, arena, out, &map, err));
+    ZLGI_TRY(parse_map(how, document, arena, out, &map, err));
     out->n = 0;
     ZLGI_TRY(zlgi_meta_with(arena, document, "consolidated_metadata", map, &document, err));
     return zlgi_json_write(document, 2, out, err);
@@ -140,9 +150,8 @@ static zlg_status change_v2(void *user, const zlgi_json *document, zlgi_arena *a
 {
     const consolidation *how = user;
     const zlgi_json *made;
-    (void)document; /* written anew */
     ZLGI_TRY(zlgi_buf_printf(out, err, "{\"zarr_consolidated_format\":1,\"metadata\":"));
-    ZLGI_TRY(collect(how, out, err));
+    ZLGI_TRY(collect(how, document, out, err));
     ZLGI_TRY(zlgi_buf_printf(out, err, "}"));
     ZLGI_TRY(zlgi_meta_parse_text(arena, (const char *)out->data, out->n,
                                   how->group->store->limits, &made, err));
@@ -160,7 +169,9 @@ zlg_status zlg_group_consolidate(zlg_store *store, const char *path,
     open.ignore_consolidated = 1;
     ZLGI_TRY(zlg_group_open(store, path, &open, &group, err));
     bool v3 = group->meta.zarr_format == 3;
-    consolidation what = {.group = group, .patience = &how.patience};
+    consolidation what = {.group = group,
+                          .patience = &how.patience,
+                          .python_tokens = how.options.python_tokens != 0};
     const zlgi_document_edit edit = {.path = path,
                                      .name = v3 ? "zarr.json" : ".zmetadata",
                                      .promise = how.options.promise,

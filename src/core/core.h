@@ -320,6 +320,7 @@ zlg_status zlgi_spec_complete(zlgi_arena *arena, zlg_array_spec *spec, zlg_error
 
 /* check.c: can the array be written, and all of it be read back? */
 zlg_status zlgi_array_check(const zlg_array *array, zlg_error *err);
+/* The same of a rectilinear grid alone: each of its edges. */
 zlg_status zlgi_array_check_edges(const zlg_array *array, zlg_error *err);
 /* Equal shapes and, in memory, equal elements. */
 bool zlgi_same_elements(const zlg_array *a, const zlg_array *b);

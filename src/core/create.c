@@ -144,6 +144,7 @@ static zlg_status store_group(zlg_store *store, const char *path,
 {
     static const zlgi_json none = {.type = ZLGI_JSON_OBJECT};
     const zlgi_json *attributes;
+    char key[ZLGI_NAME_MAX];
     int zarr_format = spec->zarr_format ? spec->zarr_format : 3;
     zlg_promise promise = spec->promise ? spec->promise : ZLG_VISIBLE;
     if (zarr_format != 2 && zarr_format != 3)
@@ -151,6 +152,8 @@ static zlg_status store_group(zlg_store *store, const char *path,
     ZLGI_TRY(zlgi_meta_parse_attributes(arena, spec->attributes, spec->python_tokens != 0,
                                         store->limits, &attributes, err));
     attributes = attributes ? attributes : &none;
+    ZLGI_TRY(zlgi_join(path, zarr_format == 3 ? "zarr.json" : ".zgroup", key, err));
+    ZLGI_TRY(zlgi_store_check_key(store, key, err));
     ZLGI_TRY(zlgi_group_check(store, zarr_format, attributes, err));
     ZLGI_TRY(zlgi_make_room(store, path, spec->overwrite != 0, spec->call, err));
     ZLGI_TRY(zlgi_make_parents(store, path, zarr_format, promise, err));

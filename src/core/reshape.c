@@ -23,7 +23,7 @@ static zlg_status build(zlg_array *array, int zarr_format, const zlgi_buf *text,
                                   array->store->limits, &documents.document, err));
     ZLGI_TRY(load_attributes(array, &documents, err));
     ZLGI_TRY(zlgi_array_build(array, &documents, false, err));
-    return zlgi_array_check_edges(array, err);
+    return array->meta.rectilinear ? zlgi_array_check_edges(array, err) : ZLG_OK;
 }
 
 static zlg_status write_document(const zlg_array *old, const zlgi_json *document,

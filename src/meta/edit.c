@@ -103,22 +103,58 @@ zlg_status zlgi_meta_shape(const zlgi_json *document, int *out_rank,
                              err);
 }
 
-/* Edges that are listed one by one say nothing of what would follow them. */
-static zlg_status check_edges(zlgi_arena *arena, const zlgi_json *grid, int rank,
-                              const int64_t *shape, const zlg_limits *limits,
-                              zlg_error *err)
+/* A list of edges that ends before the length goes on with one edge, as long as what is
+ * missing; the last run counts one more when its edges are as long. */
+static zlg_status more_edges(zlgi_arena *arena, const zlgi_json *runs, int64_t length,
+                             const zlg_limits *limits, zlgi_json *out, zlg_error *err)
 {
-    zlgi_grid unused;
-    bool rectilinear = false;
-    zlg_error cause;
-    zlg_status status =
-        zlgi_meta_grid(arena, grid, rank, shape, limits, &unused, &rectilinear, &cause);
-    if (status == ZLG_METADATA && rectilinear)
-        return zlgi_fail(err, ZLG_UNSUPPORTED, "%s, and edges cannot be added",
-                         cause.message);
-    if (status != ZLG_OK && err)
-        *err = cause;
-    return status;
+    zlgi_last_edge last;
+    char text[64];
+    ZLGI_TRY(zlgi_meta_last_edge(runs, limits, &last, err));
+    if (last.end >= length)
+        return ZLG_OK;
+    int64_t missing = length - last.end;
+    bool again = last.count > 0 && last.length == missing;
+    int n = again ? snprintf(text, sizeof text, "[%lld,%lld]", (long long)missing,
+                             (long long)last.count + 1)
+                  : snprintf(text, sizeof text, "%lld", (long long)missing);
+    const zlgi_json *run;
+    ZLGI_TRY(zlgi_json_parse(arena, text, (size_t)n, 2, &run, err));
+    zlgi_json *items, *copy = copy_level(arena, runs, 1, &items, err);
+    if (copy == NULL)
+        return ZLG_NO_MEMORY;
+    uint32_t i = runs->n_items - again;
+    items[i] = *run;
+    close_level(copy, items, i + 1);
+    *out = *copy;
+    return ZLG_OK;
+}
+
+/* What is no rectilinear grid stays as it is: whoever reads the document says so. */
+static zlg_status reach(zlgi_arena *arena, const zlgi_json **document, int rank,
+                        const int64_t *shape, const zlg_limits *limits, zlg_error *err)
+{
+    const zlgi_json *grid = zlgi_json_get(*document, "chunk_grid");
+    const zlgi_json *configuration = zlgi_json_get(grid, "configuration");
+    const zlgi_json *axes = zlgi_json_get(configuration, "chunk_shapes");
+    if (!zlgi_json_is(zlgi_json_get(grid, "name"), "rectilinear") || axes == NULL ||
+        axes->type != ZLGI_JSON_ARRAY || axes->n_items != (uint32_t)rank)
+        return ZLG_OK;
+    zlgi_json *items, *copy = copy_level(arena, axes, 0, &items, err);
+    if (copy == NULL)
+        return ZLG_NO_MEMORY;
+    for (int i = 0; i < rank; i++) {
+        if (items[i].type != ZLGI_JSON_ARRAY)
+            continue;
+        zlg_status status = more_edges(arena, &items[i], shape[i], limits, &items[i], err);
+        if (status != ZLG_OK)
+            return zlgi_within(err, status, "chunk_grid: axis %d", i);
+    }
+    close_level(copy, items, copy->n_items);
+    ZLGI_TRY(
+        zlgi_meta_with(arena, configuration, "chunk_shapes", copy, &configuration, err));
+    ZLGI_TRY(zlgi_meta_with(arena, grid, "configuration", configuration, &grid, err));
+    return zlgi_meta_with(arena, *document, "chunk_grid", grid, document, err);
 }
 
 zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int rank,
@@ -127,9 +163,8 @@ zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int r
 {
     char text[24 * ZLG_MAX_RANK + 3] = "[";
     size_t n = 1;
-    const zlgi_json *value, *grid = zlgi_json_get(document, "chunk_grid");
-    if (grid)
-        ZLGI_TRY(check_edges(arena, grid, rank, shape, limits, err));
+    const zlgi_json *value;
+    ZLGI_TRY(reach(arena, &document, rank, shape, limits, err));
     for (int i = 0; i < rank; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", i ? "," : "",
                               (long long)shape[i]);

@@ -68,9 +68,10 @@ static int64_t needed_edges(int64_t reached, int64_t length, int64_t edge, int64
     return ZLGI_MIN(count, (length - reached - 1) / edge + 1);
 }
 
-/* Checks all runs; tells how many edges reach the length. */
+/* Checks all runs; tells how many edges reach the length, and how far all of them do. */
 static zlg_status count_edges(const zlgi_json *runs, int64_t length,
-                              const zlg_limits *limits, int64_t *out_needed, zlg_error *err)
+                              const zlg_limits *limits, int64_t *out_needed,
+                              int64_t *out_reached, zlg_error *err)
 {
     int64_t n_declared = 0, reached = 0;
     *out_needed = 0;
@@ -86,17 +87,29 @@ static zlg_status count_edges(const zlgi_json *runs, int64_t length,
         if (!zlgi_mul_i64(edge, count, &run) || !zlgi_add_i64(reached, run, &reached))
             return zlgi_fail(err, ZLG_LIMIT, "the sum of the edges passes 2^63 - 1");
     }
-    if (reached < length)
-        return zlgi_fail(err, ZLG_METADATA, "edges reach %lld of the length %lld",
-                         (long long)reached, (long long)length);
+    *out_reached = reached;
+    return ZLG_OK;
+}
+
+zlg_status zlgi_meta_last_edge(const zlgi_json *runs, const zlg_limits *limits,
+                               zlgi_last_edge *out, zlg_error *err)
+{
+    int64_t unused;
+    *out = (zlgi_last_edge){.count = 0};
+    ZLGI_TRY(count_edges(runs, 0, limits, &unused, &out->end, err));
+    for (const zlgi_json *item = runs->items; item; item = item->next)
+        ZLGI_TRY(read_run(item, &out->length, &out->count, err));
     return ZLG_OK;
 }
 
 static zlg_status edge_axis(zlgi_arena *arena, const zlgi_json *runs, int64_t length,
                             const zlg_limits *limits, zlgi_grid_axis *out, zlg_error *err)
 {
-    int64_t n_needed;
-    ZLGI_TRY(count_edges(runs, length, limits, &n_needed, err));
+    int64_t n_needed, end;
+    ZLGI_TRY(count_edges(runs, length, limits, &n_needed, &end, err));
+    if (end < length)
+        return zlgi_fail(err, ZLG_METADATA, "edges reach %lld of the length %lld",
+                         (long long)end, (long long)length);
     if (runs->n_items == 0) {
         *out = zlgi_grid_regular(length, 1); /* length 0: there is nothing to divide */
         return ZLG_OK;

@@ -71,6 +71,12 @@ zlg_status zlgi_meta_chunks(const zlgi_json *chunks, const char *name, int rank,
 zlg_status zlgi_meta_grid(zlgi_arena *arena, const zlgi_json *value, int rank,
                           const int64_t *shape, const zlg_limits *limits, zlgi_grid *out,
                           bool *out_rectilinear, zlg_error *err);
+/* The last run of a list of edges (count 0: the list is empty), and where it ends. */
+typedef struct zlgi_last_edge {
+    int64_t length, count, end;
+} zlgi_last_edge;
+zlg_status zlgi_meta_last_edge(const zlgi_json *runs, const zlg_limits *limits,
+                               zlgi_last_edge *out, zlg_error *err);
 /* The chunk_key_encoding of version 3; and its separator, or that of version 2. */
 zlg_status zlgi_meta_key_encoding(const zlgi_json *value, zlgi_key_encoding *out,
                                   zlg_error *err);

@@ -79,6 +79,10 @@ zlg_status zlgi_meta_write_group(int zarr_format, const zlgi_json *attributes,
 zlg_status zlgi_meta_parse_attributes(zlgi_arena *arena, const char *text,
                                       bool python_tokens, const zlg_limits *limits,
                                       const zlgi_json **out, zlg_error *err);
+/* USAGE when a value holds NaN, Infinity or -Infinity, with the way to it; `advice` ends
+ * the message. */
+zlg_status zlgi_meta_check_tokens(const zlgi_json *value, const char *advice,
+                                  zlg_error *err);
 
 /* ------------------------------------------------------------------ changing (edit.c)
  * New trees that share with the old ones all that stays. A member keeps its place; a new
@@ -96,7 +100,7 @@ zlg_status zlgi_meta_edit_attributes(zlgi_arena *arena, const zlgi_json *old,
                                      const zlgi_attribute_edit *edit, const zlgi_json **out,
                                      zlg_error *err);
 /* The shape that the document of an array states; and the document with another one of the
- * same rank, UNSUPPORTED when its grid does not reach so far. */
+ * same rank. Lists of edges go on with one edge up to it; surplus edges stay. */
 zlg_status zlgi_meta_shape(const zlgi_json *document, int *out_rank,
                            int64_t out[ZLG_MAX_RANK], zlg_error *err);
 zlg_status zlgi_meta_reshape(zlgi_arena *arena, const zlgi_json *document, int rank,

@@ -42,10 +42,6 @@ zlg_status zlgi_meta_spec_json(const zlgi_meta_writer *writer, const char *text,
 /* The same where a bare name stands for a JSON string. */
 zlg_status zlgi_meta_spec_name(const zlgi_meta_writer *writer, const char *text,
                                const char *what, const zlgi_json **out, zlg_error *err);
-/* USAGE when a value holds NaN, Infinity or -Infinity, with the way to it; `advice` ends
- * the message. */
-zlg_status zlgi_meta_check_tokens(const zlgi_json *value, const char *advice,
-                                  zlg_error *err);
 /* The attributes of the spec, or {}. */
 zlg_status zlgi_meta_write_attributes(const zlgi_meta_writer *writer, zlg_error *err);
 /* [1,2,3] after checking that each is at least `least`. */

@@ -84,6 +84,12 @@ static zlg_status counting_list(zlg_store *store, const char *prefix, bool delim
     return c->inner->class->list(c->inner, prefix, delimited, txn, each, user, err);
 }
 
+static zlg_status counting_check_key(const zlg_store *store, const char *key,
+                                     zlg_error *err)
+{
+    return zlgi_store_check_key(((const counting *)store)->inner, key, err);
+}
+
 static zlg_status counting_rename_prefix(zlg_store *store, const char *from, const char *to,
                                          zlg_error *err)
 {
@@ -115,6 +121,7 @@ zlg_status zlgi_counting_open(const zlgi_alloc *alloc, zlg_store *inner, zlg_sto
         .open = counting_open,
         .read = counting_read,
         .release = counting_release,
+        .check_key = inner->class->check_key ? counting_check_key : NULL,
         .begin = counting_begin,
         .commit = counting_commit,
         .end = counting_end,

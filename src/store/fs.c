@@ -254,12 +254,18 @@ static const char *fs_directory(const zlg_store *store)
     return ((const zlgi_fs *)store)->path;
 }
 
+static zlg_status fs_check_key(const zlg_store *store, const char *key, zlg_error *err)
+{
+    return zlgi_fs_check_change((const zlgi_fs *)store, key, err);
+}
+
 static const zlgi_store_class fs_class = {
     .kind = "fs",
     .capabilities = ZLGI_STORE_WRITE | ZLGI_STORE_LIST,
     .open = fs_open,
     .read = fs_read,
     .release = fs_release,
+    .check_key = fs_check_key,
     .begin = zlgi_fs_begin,
     .commit = zlgi_fs_commit,
     .end = zlgi_fs_end,

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,9 +28,14 @@ zlg_status zlgi_fs_check_change(const zlgi_fs *fs, const char *key, zlg_error *e
     ZLGI_TRY(zlgi_key_check(key, err));
     for (const char *segment = key; segment != NULL; segment = strchr(segment, '/')) {
         segment += *segment == '/';
+        size_t n = strcspn(segment, "/");
         if (zlgi_fs_is_temporary(segment))
             return zlgi_fail(err, ZLG_USAGE, "key \"%s\": names in %s* are reserved", key,
                              ZLGI_FS_TEMPORARY);
+        if (n > NAME_MAX)
+            return zlgi_fail(err, ZLG_USAGE,
+                             "a name of %zu bytes, where files have at most %d", n,
+                             NAME_MAX);
     }
     return ZLG_OK;
 }

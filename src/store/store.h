@@ -108,6 +108,9 @@ typedef struct zlgi_store_class {
     zlg_status (*read)(zlg_store *store, zlgi_object *object, uint64_t offset, size_t n,
                        void *destination, size_t *out_n, zlg_error *err);
     void (*release)(zlg_store *store, zlgi_object *object);
+    /* USAGE or NOT_FOUND when no object can be put there, because of its name. NULL: one
+     * can. */
+    zlg_status (*check_key)(const zlg_store *store, const char *key, zlg_error *err);
     /* Changes of one object: see zlgi_txn below. */
     zlg_status (*begin)(zlg_store *store, const char *key, zlgi_txn *txn, zlg_error *err);
     zlg_status (*commit)(zlg_store *store, const char *key, zlgi_txn *txn,
@@ -177,6 +180,11 @@ void zlgi_store_destroy(zlg_store *store);
 zlgi_syncs *zlgi_syncs_new(const zlgi_alloc *alloc); /* NULL when memory is short */
 void zlgi_syncs_free(zlgi_syncs *syncs);
 
+static inline zlg_status zlgi_store_check_key(const zlg_store *store, const char *key,
+                                              zlg_error *err)
+{
+    return store->class->check_key ? store->class->check_key(store, key, err) : ZLG_OK;
+}
 /* Has whoever waits for this lost patience? txn may be NULL. */
 static inline bool zlgi_txn_gives_up(const zlgi_txn *txn)
 {

@@ -33,6 +33,10 @@ refuse new ../b -s 4 -d int8
 refuse new --group -s 4
 refuse new --group --overwrite --exist-ok
 refuse new --group --format 4
+refuse new .zlg-tmp-0 -s 1 -d int8
+refuse new a/.zlg-tmp-0 --group
+mkdir empty; refuse empty/new/er .zlg-tmp-0 --group; refuse empty .zlg-tmp-0 --group; find empty; rmdir empty
+refuse new "a/b/$(printf 'x%.0s' {1..256})" --group 2>&1 | sed 's/xx*/x/'
 echo "with the tokens of Python"; zellige create new -s 4 -d int8 --attrs '{"a": NaN}' --python-tokens; zellige attrs new; rm -r new
 echo "what is there"; zellige create a -s 4 -d int8 -c 2; seq 4 | zellige write a -
 try zellige create a -s 4 -d int8

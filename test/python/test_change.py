@@ -12,6 +12,7 @@ LAYOUTS = {
     "plain": {"chunks": (4, 3)},
     "shards": {"chunks": (2, 3), "shards": (4, 6)},
     "version 2": {"chunks": (4, 3), "zarr_format": 2, "separator": "/"},
+    "edges": {"chunks": [[2, 4], [4, 1]]},
 }
 
 

@@ -41,14 +41,18 @@ def test_arrays(tmp_path, name, monkeypatch):
     attributes = {"u": "K", "nan": math.nan}
     keywords = {**SOURCES[name], "attributes": attributes, "python_tokens": True}
     source = zellige.create_array(zellige.MemoryStore(), path="a", **keywords)
-    made = zellige.copy(source, tmp_path, path="b/c")
+    with pytest.raises(zellige.UsageError, match="a: attributes: 'nan' holds NaN"):
+        zellige.copy(source, tmp_path / "none", path="b/c")
+    assert not (tmp_path / "none").exists()
+    made = zellige.copy(source, tmp_path, path="b/c", python_tokens=True)
     again = zellige.open_array(tmp_path, path="b/c")
     assert made == again and document(again) == document(source)
     assert repr(again.attrs) == repr(source.attrs)
     same(np.asarray(again[...]), np.asarray(source[...]))
     with pytest.raises(zellige.ExistsError):
-        zellige.copy(source, tmp_path, path="b/c")
-    zellige.copy(source.store, tmp_path, source_path="a", path="b/c", overwrite=True)
+        zellige.copy(source, tmp_path, path="b/c", python_tokens=True)
+    ways = {"overwrite": True, "python_tokens": True}
+    zellige.copy(source.store, tmp_path, source_path="a", path="b/c", **ways)
     same(np.asarray(zellige.load(tmp_path, "b/c")), np.asarray(source[...]))
 
 
@@ -139,3 +143,48 @@ def test_copies_within_a_store(tmp_path):
                 overwrite=True,
             )
     same(root["a/x"][...], DATA)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_tokens_that_are_no_json(tmp_path, version):
+    """A new document has them only when they are asked for; one that has some keeps them."""
+    bad = {"n": [{"x": math.inf}]}
+    source = zellige.create_group(tmp_path / "a", zarr_format=version)
+    array = source.create_array(
+        "g/x", data=np.arange(4), attributes=bad, python_tokens=True
+    )
+    whole = r"g/x: .*\"n\".*Infinity is no JSON; python_tokens"
+    with pytest.raises(zellige.UsageError, match=whole):
+        source.consolidate()
+    with pytest.raises(zellige.UsageError, match=whole):
+        zellige.consolidate_metadata(tmp_path / "a")
+    with pytest.raises(zellige.UsageError, match="g/x: attributes: 'n' holds NaN"):
+        zellige.copy(source, tmp_path / "b")
+    nodes = {path: node.metadata for path, node in source.members(max_depth=None)}
+    copies = [
+        lambda **k: zellige.copy_all(source, tmp_path / "c", **k),
+        lambda **k: zellige.from_array(tmp_path / "d", data=array, **k),
+        lambda **k: dict(zellige.create_hierarchy(store=tmp_path / "e", nodes=nodes, **k)),
+    ]
+    for copied in copies:
+        with pytest.raises(zellige.UsageError, match="python_tokens"):
+            copied()
+    assert not any((tmp_path / name).exists() for name in "bd")
+    assert zellige.copy(array, tmp_path / "f", attributes={"k": 1}).attrs == {"k": 1}
+    source.consolidate(python_tokens=True)
+    assert source["g/x"].attrs == bad
+    source.consolidate()
+    assert zellige.copy(source, tmp_path / "b", python_tokens=True)["g/x"].attrs == bad
+    for copied in copies[:2]:
+        copied(python_tokens=True)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_consolidated_metadata_follow_tokens(version):
+    """A change that was asked for through a consolidated group is seen there."""
+    root = zellige.create_group(zellige.MemoryStore(), zarr_format=version)
+    root.create_array("x", shape=2, dtype="i1")
+    root.consolidate()
+    root["x"].update_attributes({"n": math.inf}, python_tokens=True)
+    found = zellige.open_group(root.store)
+    assert found.is_consolidated and found["x"].attrs == {"n": math.inf}

@@ -503,3 +503,28 @@ def test_zstd_of_version_2():
         array = zellige.create_array(data=DATA, zarr_format=2, compressors=codec)
         assert array.metadata["compressor"] == expected
         same(array[...], DATA)
+
+
+@pytest.mark.parametrize("name", ["a/.zlg-tmp-0", ".zlg-tmp-0/b", "a/b/" + 256 * "x"])
+def test_names_of_no_file_leave_nothing(tmp_path, name):
+    for make in (zellige.create_group, lambda *a, **k: zellige.zeros(*a, shape=1, **k)):
+        with pytest.raises(zellige.UsageError, match="reserved|256 bytes"):
+            make(store=tmp_path / "new", path=name)
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype", ["string", str, "|O"])
+@pytest.mark.parametrize(
+    "codec",
+    [
+        {"id": "json2"},
+        {"id": "msgpack2"},
+        {"id": "vlen-utf8"},
+        {"id": "categorize", "labels": ["a", "b"], "dtype": "|O", "astype": "|u1"},
+    ],
+)
+def test_filters_of_texts_in_version_2(codec, dtype):
+    array = zellige.create_array(shape=2, dtype=dtype, zarr_format=2, filters=[codec])
+    array[...] = ["a", "b"]
+    assert array[...].tolist() == ["a", "b"]
+    assert [filter["id"] for filter in array.metadata["filters"]] == [codec["id"]]

@@ -17,7 +17,7 @@ static const layout layouts[] = {
     {3, REGULAR("[8,6]"), "[" TRANSPOSE("[1,0]") "," BIG "," CRC "]", NULL},
     {3,
      "{\"name\":\"rectilinear\",\"configuration\":{\"kind\":\"inline\",\"chunk_shapes\":["
-     "5,[[3,20]]]}}",
+     "[2,[4,2]],[[3,2]]]}}",
      "[" LITTLE "]", NULL},
     {2, NULL, NULL, "/"},
     {2, NULL, NULL, "."},
@@ -183,11 +183,70 @@ static void test_what_is_refused(void **state)
     REFUSED(ZLG_USAGE, "axis 0 of an array with 0",
             zlg_array_append(array, 0, 1, &source, NULL, &out, err_));
     zlg_array_close(array);
-    /* A grid of edges ends. */
-    array = make_array(store, "e", &layouts[3], 4, 60);
-    REFUSED(ZLG_UNSUPPORTED, "edges cannot be added",
-            zlg_array_append(array, 1, 1, &source, NULL, &out, err_));
-    zlg_array_close(array);
+    close_fixture(&f);
+}
+
+#define EDGES(edges)                                                                       \
+    "{\"name\":\"rectilinear\",\"configuration\":{\"kind\":\"inline\",\"chunk_"            \
+    "shapes\":[" edges "]}}"
+
+static void check_edges(zlg_store *store, const char *path, const char *expected)
+{
+    zlg_array *stored;
+    zlgi_buf text;
+    MUST(zlg_array_open(store, path, NULL, &stored, err_));
+    zlgi_buf_init(&text, &zlgi_default_alloc);
+    MUST(zlgi_json_write(zlgi_json_get(stored->meta.document, "chunk_grid"), 0, &text,
+                         err_));
+    MUST(zlgi_buf_append(&text, "", 1, err_));
+    assert_string_equal((char *)text.data, expected);
+    zlgi_buf_reset(&text);
+    zlg_array_close(stored);
+}
+
+/* What is added to listed edges is one edge more, also through a handle from before. */
+static void test_edges(void **state)
+{
+    (void)state;
+    static const uint8_t data[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    uint8_t out[16];
+    const zlg_source source = {.data = data};
+    fixture f;
+    open_fixture(&f);
+    for (int s = 0; s < N_STORES; s++) {
+        zlg_store *store = f.stores[s];
+        zlg_array *longer, *array = put_array(store, "a", "[6]", "\"uint8\"",
+                                              EDGES("[1,2,3]"), "0", "[" LITTLE "]");
+        MUST(zlg_array_write(array, NULL, &source, NULL, err_));
+        MUST(zlg_array_append(array, 0, 2, &source, NULL, NULL, err_));
+        check_edges(store, "a", EDGES("[1,2,3,2]"));
+        MUST(zlg_array_append(array, 0, 2, &source, NULL, NULL, err_));
+        check_edges(store, "a", EDGES("[1,2,3,[2,2]]"));
+        MUST(zlg_array_append(array, 0, 3, &source, NULL, &longer, err_));
+        check_edges(store, "a", EDGES("[1,2,3,[2,2],3]"));
+        static const uint8_t expected[13] = {1, 2, 3, 4, 5, 6, 1, 2, 1, 2, 1, 2, 3};
+        MUST(zlg_array_read(longer, NULL, &(zlg_target){.data = out}, NULL, err_));
+        assert_memory_equal(out, expected, sizeof expected);
+        assert_int_equal(n_keys(store, "a"), 1 + 6);
+        assert_int_equal(zlg_array_shape(array)[0], 6);
+        MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
+        assert_memory_equal(out, expected, 6);
+        zlg_array_close(longer);
+        zlg_array_close(array);
+        /* An edge that is not whole inner chunks, or that could not be decoded. */
+        array = put_array(store, "s", "[4]", "\"uint8\"", EDGES("[4]"), "0",
+                          "[" SHARD("[2]", "[" LITTLE "]") "]");
+        REFUSED(ZLG_METADATA, "length 2 do not divide a shard of length 3",
+                zlg_array_append(array, 0, 3, &source, NULL, &longer, err_));
+        check_edges(store, "s", EDGES("[4]"));
+        zlg_array_close(array);
+        array = put_array(store, "z", "[4]", "\"uint8\"", EDGES("[4]"), "0",
+                          "[" LITTLE "," ZSTD "]");
+        REFUSED(ZLG_LIMIT, "chunk_bytes",
+                zlg_array_resize(array, (int64_t[]){INT64_C(1) << 50}, NULL, NULL, err_));
+        check_edges(store, "z", EDGES("[4]"));
+        zlg_array_close(array);
+    }
     close_fixture(&f);
 }
 
@@ -460,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_processes),
         cmocka_unit_test(test_waiting),         cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,11 +165,53 @@ static void test_documents_are_copied_as_they_are(void **state)
     put_text(store, "q/zarr.json",
              "{\"zarr_format\":3,\"node_type\":\"array\",\"data_type\":\"quaternion\","
              "\"attributes\":{\"n\":[NaN,1e400,18446744073709551616]}}");
-    MUST(zlg_group_consolidate(store, "", NULL, err_));
+    zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
+    options.python_tokens = 1;
+    MUST(zlg_group_consolidate(store, "", &options, err_));
     check_has(store, "zarr.json", "{\n  \"node_type\": \"group\",\n  \"x\": {\n");
     check_has(store, "zarr.json",
               "NaN,\n            1e400,\n            18446744073709551616");
     check_has(store, "zarr.json", "  },\n  \"zarr_format\": 3\n}");
+    close_fixture(&f);
+}
+
+/* What is no JSON is copied when the caller asks for it, or stood there before. */
+static void test_tokens(void **state)
+{
+    (void)state;
+    static const char *const names[2][2] = {{".zmetadata", ".zgroup"},
+                                            {"zarr.json", "zarr.json"}};
+    fixture f;
+    open_fixture(&f);
+    for (int v = 0; v < 2; v++) {
+        zlg_store *store = f.stores[v];
+        zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
+        make_group(store, "", 2 + v);
+        make_array(store, "g/a", 2 + v);
+        options.python_tokens = 1;
+        MUST(
+            zlg_node_set_attributes(store, "g/a", "{\"x\":[1,-Infinity]}", &options, err_));
+        zlg_text before, after;
+        MUST(zlg_store_get(store, names[v][1], &before, err_));
+        int n = n_keys(store, "");
+        REFUSED(ZLG_USAGE, "member g/a: ", zlg_group_consolidate(store, "", NULL, err_));
+        REFUSED(ZLG_USAGE, "\"x\": [1]: -Infinity is no JSON; python_tokens copies it",
+                zlg_group_consolidate(store, "", NULL, err_));
+        MUST(zlg_store_get(store, names[v][1], &after, err_));
+        assert_int_equal(n_keys(store, ""), n);
+        assert_int_equal(after.n_bytes, before.n_bytes);
+        assert_memory_equal(after.data, before.data, before.n_bytes);
+        zlg_text_free(&before);
+        zlg_text_free(&after);
+        MUST(zlg_group_consolidate(store, "", &options, err_));
+        check_has(store, names[v][0], "-Infinity");
+        MUST(zlg_group_consolidate(store, "", NULL, err_)); /* as it stood */
+        check_has(store, names[v][0], "-Infinity");
+        MUST(zlg_node_set_attributes(store, "g/a", "{\"x\":1}", &options, err_));
+        MUST(zlg_group_consolidate(store, "", NULL, err_));
+        MUST(zlg_node_set_attributes(store, "g/a", "{\"x\":NaN}", &options, err_));
+        REFUSED(ZLG_USAGE, "NaN is no JSON", zlg_group_consolidate(store, "", NULL, err_));
+    }
     close_fixture(&f);
 }
 
@@ -204,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_groups_in_version_3),
         cmocka_unit_test(test_keys_in_version_2),
         cmocka_unit_test(test_documents_are_copied_as_they_are),
+        cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,30 @@ static void test_paths_that_are_too_long(void **state)
     close_fixture(&f);
 }
 
+/* Names that files cannot have, or that stand for something else there: not even the groups
+ * above are made. */
+static void test_names_of_no_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {".zlg-tmp-0", "a/b/.zlg-tmp-0", "a/.zlg-tmp-0/b"};
+    char path[310] = "a/b/";
+    fixture f;
+    open_fixture(&f);
+    zlg_store *store = f.stores[1];
+    memset(path + 4, 'x', 256);
+    for (size_t i = 0; i < ZLGI_COUNT(names); i++)
+        for (int overwrite = 0; overwrite < 2; overwrite++) {
+            assert_int_equal(create_array(store, names[i], overwrite), ZLG_USAGE);
+            assert_int_equal(create_group(store, names[i], overwrite), ZLG_USAGE);
+        }
+    assert_int_equal(create_array(store, path, 0), ZLG_USAGE);
+    assert_int_equal(create_group(store, path, 0), ZLG_USAGE);
+    assert_int_equal(n_keys(store, ""), 0);
+    path[4 + 255] = '\0';
+    assert_int_equal(create_group(store, path, 0), ZLG_OK);
+    close_fixture(&f);
+}
+
 /* An array whose document could be stored, but not its last chunk, is not made. */
 static void test_keys_that_are_too_long(void **state)
 {
@@ -396,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_made_or_removed_in_an_array),
         cmocka_unit_test(test_no_parents_are_made_in_vain),
         cmocka_unit_test(test_paths_that_are_too_long),
+        cmocka_unit_test(test_names_of_no_file),
         cmocka_unit_test(test_keys_that_are_too_long),
         cmocka_unit_test(test_an_array_that_may_be_there),
         cmocka_unit_test(test_an_array_of_another_version),

@@ -27,6 +27,9 @@ static zlg_array_spec good(int zarr_format)
     "{\"name\":\"rectilinear\",\"configuration\":{\"kind\":\"inline\",\"chunk_"            \
     "shapes\":" axes "}}"
 #define SAME(codec) SHARD("[4,6]", "[" codec "]")
+#define NUMCODECS(name, members)                                                           \
+    "{\"name\":\"numcodecs." name "\",\"configuration\":{" members "}}"
+#define FILTER(id, members) "{\"filters\":[{\"id\":\"" id "\"," members "}]}"
 #define LENGTHS(...) ((const int64_t[]){__VA_ARGS__})
 
 static const refusal refusals[] = {
@@ -145,6 +148,27 @@ static const refusal refusals[] = {
      {.codecs = "[" LITTLE ",{\"name\":\"gzip\",\"configuration\":{\"level\":10}}]"},
      ZLG_METADATA,
      "level"},
+    {"a scale of 0 of version 3",
+     {.data_type = "float32",
+      .codecs = "[{\"name\":\"scale_offset\",\"configuration\":{\"scale\":0}}," LITTLE "]"},
+     ZLG_METADATA,
+     "\"scale\" is 0"},
+    {"a scale of 0 of numcodecs",
+     {.codecs =
+          "[" NUMCODECS("fixedscaleoffset", "\"offset\":0,\"scale\":0") "," LITTLE "]"},
+     ZLG_METADATA,
+     "\"scale\" is 0"},
+    {"a scale that float32 takes for 0",
+     {.data_type = "float32",
+      .codecs =
+          "[" NUMCODECS("fixedscaleoffset", "\"offset\":0,\"scale\":1e-50") "," LITTLE "]"},
+     ZLG_METADATA,
+     "codec fixedscaleoffset: no two numbers could be told apart"},
+    {"more digits than float32 has a scale for",
+     {.data_type = "float32",
+      .codecs = "[" NUMCODECS("quantize", "\"digits\":39") "," LITTLE "]"},
+     ZLG_METADATA,
+     "no two numbers"},
     /* names and attributes */
     {"a name that is no text",
      {.dimension_names = (const char *const[]){"x", "\xc3("}},
@@ -174,6 +198,50 @@ static const refusal refusals[] = {
      {.zarr_format = 2, .codecs = "{\"filters\":[{\"id\":\"zap\"}]}"},
      ZLG_UNSUPPORTED,
      "zap"},
+    {"a scale of 0 of version 2",
+     {.zarr_format = 2,
+      .codecs = FILTER("fixedscaleoffset", "\"offset\":0,\"scale\":-0.0,"
+                                           "\"dtype\":\"<i4\"")},
+     ZLG_METADATA,
+     "\"scale\" is 0"},
+    {"a scale that makes all numbers 0",
+     {.zarr_format = 2,
+      .codecs = FILTER("fixedscaleoffset", "\"offset\":0,\"scale\":1e-10,"
+                                           "\"dtype\":\"<i4\"")},
+     ZLG_METADATA,
+     "no two numbers"},
+    {"a scale that wraps all numbers to 0",
+     {.zarr_format = 2,
+      .data_type = "|u1",
+      .codecs =
+          FILTER("fixedscaleoffset", "\"offset\":0,\"scale\":1000,\"dtype\":\"|u1\"")},
+     ZLG_METADATA,
+     "no two numbers"},
+    {"digits of which no float32 has as few",
+     {.zarr_format = 2,
+      .data_type = "<f4",
+      .codecs = FILTER("quantize", "\"digits\":-40,\"dtype\":\"<f4\"")},
+     ZLG_METADATA,
+     "no two numbers"},
+    {"bits of the bytes of numbers",
+     {.zarr_format = 2, .codecs = "{\"filters\":[{\"id\":\"packbits\"}]}"},
+     ZLG_METADATA,
+     "it takes bool"},
+    {"numbers cast from bool",
+     {.zarr_format = 2,
+      .codecs = FILTER("astype", "\"decode_dtype\":\"|b1\",\"encode_dtype\":\"|i1\"")},
+     ZLG_METADATA,
+     "it takes bool"},
+    {"elements that do not divide a chunk",
+     {.zarr_format = 2, .codecs = FILTER("shuffle", "\"elementsize\":5")},
+     ZLG_METADATA,
+     "chunks of 96 bytes are not elements of 5"},
+    {"no labels",
+     {.zarr_format = 2,
+      .data_type = "<U2",
+      .codecs = FILTER("categorize", "\"labels\":[],\"dtype\":\"<U2\",\"astype\":\"|u1\"")},
+     ZLG_METADATA,
+     "\"labels\" is empty"},
     {"a fill value of another type of version 2",
      {.zarr_format = 2, .fill_value = "\"abc\""},
      ZLG_METADATA,
@@ -250,6 +318,28 @@ static void test_a_missing_encoder(void **state)
     close_fixture(&f);
 }
 
+/* What others have made is read, though nothing can come of it. */
+static void test_what_is_there_already(void **state)
+{
+    (void)state;
+    static const char *const codecs[] = {
+        NUMCODECS("fixedscaleoffset", "\"offset\":7,\"scale\":0"),
+        NUMCODECS("quantize", "\"digits\":100")};
+    fixture f;
+    open_fixture(&f);
+    for (size_t i = 0; i < ZLGI_COUNT(codecs); i++) {
+        char list[200];
+        float out[2] = {0};
+        (void)snprintf(list, sizeof list, "[%s,%s]", codecs[i], LITTLE);
+        zlg_array *array =
+            put_array(f.stores[0], "a", "[2]", "\"float32\"", REGULAR("[2]"), "1.5", list);
+        MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, NULL, err_));
+        assert_true(out[0] == 1.5F && out[1] == 1.5F);
+        zlg_array_close(array);
+    }
+    close_fixture(&f);
+}
+
 /* ------------------------------------------------------------------ odd but legal */
 
 static void check_made(zlg_store *store, const zlg_array_spec *spec)
@@ -268,6 +358,30 @@ static void check_made(zlg_store *store, const zlg_array_spec *spec)
         n *= (size_t)spec->shape[i];
     assert_memory_equal(out, in, n * sizeof *in);
     zlg_array_close(array);
+}
+
+/* Filters that keep what there is, far from the numbers that one thinks of. */
+static void test_filters_that_keep_something(void **state)
+{
+    (void)state;
+    static const char *const filters[] = {
+        FILTER("fixedscaleoffset",
+               "\"offset\":-1000,\"scale\":10,\"dtype\":\"<i4\",\"astype\":\"<i8\""),
+        FILTER("fixedscaleoffset",
+               "\"offset\":1e5,\"scale\":0.5e1,\"dtype\":\"<i4\",\"astype\":\"<f8\""),
+        FILTER("astype", "\"decode_dtype\":\"<i4\",\"encode_dtype\":\"|u1\""),
+        FILTER("delta", "\"dtype\":\"<i4\",\"astype\":\"|i1\""),
+        FILTER("shuffle", "\"elementsize\":8")};
+    fixture f;
+    open_fixture(&f);
+    for (size_t i = 0; i < ZLGI_COUNT(filters); i++) {
+        zlg_array_spec spec = good(2);
+        spec.overwrite = 1;
+        spec.rank = 1;
+        spec.codecs = filters[i];
+        check_made(f.stores[0], &spec);
+    }
+    close_fixture(&f);
 }
 
 static void test_what_is_odd_but_legal(void **state)
@@ -408,6 +522,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_a_missing_encoder),
+        cmocka_unit_test(test_what_is_there_already),
+        cmocka_unit_test(test_filters_that_keep_something),
         cmocka_unit_test(test_what_is_odd_but_legal),
         cmocka_unit_test(test_documents_beyond_the_limits),
         cmocka_unit_test(test_chunks_at_the_limit),

@@ -41,7 +41,9 @@ static void test_temporary_names_are_reserved(void **state)
         assert_int_equal(test_put(store, keys[i], "x", &err), ZLG_USAGE);
         assert_non_null(strstr(err.message, "reserved"));
         assert_int_equal(test_remove(store, keys[i], &err), ZLG_USAGE);
+        assert_int_equal(zlgi_store_check_key(store, keys[i], &err), ZLG_USAGE);
     }
+    assert_int_equal(zlgi_store_check_key(store, "a/.zlg-tmp", &err), ZLG_OK);
     test_must_put(store, "a/.zlg-tmp", "x");
     /* What an interrupted writer left goes with the tree. */
     test_folder_write(&folder, "a/.zlg-tmp-0123", "left over");

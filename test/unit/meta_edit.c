@@ -1,4 +1,6 @@
 /* Documents that change: what is put in its place, and all that stays as it was written. */
+#include <stdio.h>
+
 #include "meta_test.h"
 
 static void check_text(const zlgi_json *json, const char *expected)
@@ -101,23 +103,65 @@ static void test_shapes(void **state)
     "{\"name\":\"rectilinear\",\"configuration\":{\"kind\":\"inline\",\"chunk_"            \
     "shapes\":" axes "}}"
 
-/* A list of edges says nothing of what follows it; a length goes on for ever. */
+static void check_axes(const zlgi_json *old, const int64_t *shape, const char *axes)
+{
+    const zlgi_json *out;
+    assert_int_equal(zlgi_meta_reshape(&arena, old, 2, shape, &LIMITS, &out, &error),
+                     ZLG_OK);
+    const zlgi_json *grid = zlgi_json_get(out, "chunk_grid");
+    const zlgi_json *configuration = zlgi_json_get(grid, "configuration");
+    check_text(zlgi_json_get(configuration, "chunk_shapes"), axes);
+    assert_true(zlgi_json_is(zlgi_json_get(configuration, "kind"), "inline"));
+    assert_true(zlgi_json_is(zlgi_json_get(grid, "name"), "rectilinear"));
+    assert_non_null(zlgi_json_get(out, "codecs"));
+}
+
+/* A list of edges goes on with one as long as what is missing; runs stay as they are
+ * written, and the last counts on. A length goes on for ever. */
 static void test_edges(void **state)
 {
     (void)state;
     const zlgi_json *out, *old = document(V3_ARRAY, "chunk_grid", EDGES("[[4,[6,2]],7]"));
-    static const int64_t fits[2] = {16, 1000}, shorter[2] = {3, 7}, longer[2] = {17, 7};
-    assert_int_equal(zlgi_meta_reshape(&arena, old, 2, fits, &LIMITS, &out, &error),
-                     ZLG_OK);
-    assert_int_equal(zlgi_meta_reshape(&arena, old, 2, shorter, &LIMITS, &out, &error),
-                     ZLG_OK);
+    static const struct {
+        const char *old, *axes;
+        int64_t shape[2];
+    } cases[] = {
+        {"[[4,[6,2]],7]", "[[4,[6,2]],7]", {16, 1000}},
+        {"[[4,[6,2]],7]", "[[4,[6,2]],7]", {3, 0}},
+        {"[[4,[6,2]],7]", "[[4,[6,2],1],7]", {17, 7}},
+        {"[[4,[6,2]],7]", "[[4,[6,3]],7]", {22, 7}},
+        {"[[4,6],[[1,3],2]]", "[[4,[6,2]],[[1,3],2,3]]", {16, 8}},
+        {"[[6,4],[2,[1,1]]]", "[[6,4,6],[2,[1,2]]]", {16, 4}},
+        {"[[],[[5,1]]]", "[[3],[[5,1]]]", {3, 0}},
+        {"[[4],7]", "[[4,9223372036854775803],7]", {INT64_MAX, 7}},
+    };
+    for (size_t i = 0; i < ZLGI_COUNT(cases); i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       "{\"name\":\"rectilinear\",\"configuration\":{\"kind\":\"inline\","
+                       "\"chunk_shapes\":%s}}",
+                       cases[i].old);
+        check_axes(document(V3_ARRAY, "chunk_grid", text), cases[i].shape, cases[i].axes);
+    }
+    static const int64_t longer[2] = {17, 7};
+    old = document(V3_ARRAY, "chunk_grid", EDGES("[[4,[6,0]],7]"));
     check_refused(zlgi_meta_reshape(&arena, old, 2, longer, &LIMITS, &out, &error),
-                  ZLG_UNSUPPORTED,
-                  "axis 0: edges reach 16 of the length 17, and edges cannot be added");
-    old = document(V3_ARRAY, NULL, NULL);
-    static const int64_t endless[2] = {INT64_MAX, 7};
-    check_refused(zlgi_meta_reshape(&arena, old, 2, endless, &LIMITS, &out, &error),
-                  ZLG_LIMIT, "end past 2^63 - 1");
+                  ZLG_METADATA, "chunk_grid: axis 0: a count is 0");
+    zlg_limits few = LIMITS;
+    few.grid_edges = 2;
+    old = document(V3_ARRAY, "chunk_grid", EDGES("[[4,[6,2]],7]"));
+    check_refused(zlgi_meta_reshape(&arena, old, 2, longer, &few, &out, &error), ZLG_LIMIT,
+                  "grid_edges");
+    /* Whoever reads the document says what is wrong with it. */
+    static const char *const others[] = {EDGES("[[4]]"), EDGES("4"), "\"rectilinear\"",
+                                         "1"};
+    for (size_t i = 0; i < ZLGI_COUNT(others); i++) {
+        old = document(V3_ARRAY, "chunk_grid", others[i]);
+        assert_int_equal(zlgi_meta_reshape(&arena, old, 2, longer, &LIMITS, &out, &error),
+                         ZLG_OK);
+        assert_true(zlgi_json_equal(zlgi_json_get(out, "chunk_grid"),
+                                    zlgi_json_get(old, "chunk_grid")));
+    }
 }
 
 static void test_no_memory(void **state)

@@ -440,7 +440,7 @@ def to_zarr(
         dataset = target.prepare(dataset, asked)
         dataset.dump_to_store(target, writer=writer, encoding=asked)
     if mode != "r+" and (consolidated is not False or _is_consolidated(opened.store)):
-        consolidate(opened.store)
+        consolidate(opened.store, python_tokens=True)
     writes = writer.sync(
         compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs
     )
