@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..api import open_group
-from ..errors import UnsupportedError, UsageError, ZarrUserWarning
+from ..errors import StoreError, UnsupportedError, UsageError, ZarrUserWarning
 from ..store import Promise
 from ..waiting import in_thread
 from ..watching import Progress
@@ -134,6 +134,7 @@ class AsyncZarrBackend:
         self._schema = Schema(group, axes, self._ways)
         self._output = Output(
             store=group.store,
+            parallel=axes,
             n_threads=min(pool_size, max_inflight_shards) if shard_coords else pool_size,
             memory_budget=memory_budget,
             promise=level,
@@ -251,7 +252,11 @@ class AsyncZarrBackend:
         self._output.check_process()
         given = Fields(fields)
         with given as arrays:
-            parts = self._parts(names, arrays, coords)
+            try:
+                parts = self._parts(names, arrays, coords)
+            except StoreError as error:
+                self._output.refuse(names, self._schema.places(coords), error)
+                raise
             borrow = borrow and not given.are_copies
             return self._output.give(parts, borrow, self.async_timeout, cancel)
 

@@ -23,6 +23,7 @@ from .layout import chunks_of, shards_of
 from .times import TimeEncoding, decoded, encoded
 
 __all__ = [
+    "Ints",
     "Known",
     "Part",
     "Region",
@@ -192,6 +193,17 @@ class Schema:
             boxes[0] = boxes[0]._replace(given=None)
         whole = tuple(self.lengths(given).values())
         return Region(given, tuple(given), shape, whole, boxes)
+
+    def places(self, coords: Mapping[str, Any]) -> Iterator[Ints]:
+        """The places of single values of some coordinates along the parallel dimensions,
+        which are known without asking the store."""
+        sides = [
+            [run.stored + k for run in axis.runs(as_values(name, coords[name]))
+             for k in range(run.length)]
+            for name, axis in self.parallel.items()
+            if name in coords
+        ]
+        return product(*sides)
 
     def has(self, region: Region) -> bool:
         """True where all coordinates of a region are stored."""
