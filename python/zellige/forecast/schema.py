@@ -17,6 +17,7 @@ from ..array import Array
 from ..create import create_array
 from ..errors import ExistsError, NotFoundError, UsageError
 from ..group import Group
+from ..source import kept
 from .coordinates import Axis, Run, Values, as_values
 from .fields import Field
 from .layout import chunks_of, shards_of
@@ -352,12 +353,14 @@ def converted(known: Known, field: Field) -> Field:
     """A field in the type of an array, which must be able to hold all values of its own."""
     if field.dtype == known.dtype:
         return field
-    if not np.can_cast(field.dtype, known.dtype, "safe"):
+    is_safe = np.can_cast(field.dtype, known.dtype, "safe")
+    made = field.astype(known.dtype) if is_safe else None
+    if made is None or not kept(field, made).all():
         raise UsageError(
             f"{known.name} is stored as {known.dtype}, which cannot hold all values of "
             f"{field.dtype}: convert the field, or add the array with this dtype"
         )
-    return field.astype(known.dtype)
+    return made
 
 
 def parts_of(known: Known, region: Region, field: Field) -> Iterator[Part]:
