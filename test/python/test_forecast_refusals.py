@@ -175,6 +175,20 @@ def test_shards_that_cannot_be(tmp_path):
         assert list(io) == []
 
 
+@pytest.mark.parametrize("way", ["add_array", "write"])
+def test_one_warning_a_call(tmp_path, way):
+    """It points at the caller, however many arrays there are."""
+    with backend(tmp_path, 2, shard_coords={"lead_time": 3}) as io:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            if way == "write":
+                io.write([fields(2)] * 5, coords(leads(2)), list("abcde"))
+            else:
+                io.add_array(coords(leads(2)), list("abcde"))
+    assert [warning.filename for warning in told] == [__file__]
+    assert "3 elements, more than the 2" in str(told[0].message)
+
+
 def test_shards_of_a_dimension_that_is_not_there(tmp_path):
     with backend(tmp_path, 2, shard_coords={"level": 4}) as io:
         with pytest.warns(zellige.errors.ZarrUserWarning, match="names level"):

@@ -208,13 +208,14 @@ class AsyncZarrBackend:
     ) -> None:
         """Makes what is missing of some arrays and their coordinates, all or, where one of
         them is refused, nothing."""
-        schema, layouts = self._schema, {}
+        schema, missing = self._schema, []
         for name in elements:
             known = schema.known(name)
             if known is None:
-                layouts[name] = schema.layout(name, region.coords)
+                missing.append(name)
             else:
                 check_place(known, region)
+        layouts = dict.fromkeys(missing, schema.layout(region.coords)) if missing else {}
         schema.make_coordinates(region.coords)
         for name, layout in layouts.items():
             schema.make(name, region.coords, elements[name], layout, attributes)

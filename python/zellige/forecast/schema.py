@@ -232,13 +232,11 @@ class Schema:
         self.arrays[name] = known
         return known
 
-    def layout(
-        self, name: str, coords: Mapping[str, Values]
-    ) -> tuple[Ints, Ints, Ints | None]:
-        """Shape, chunks and shards of an array that is to be made."""
+    def layout(self, coords: Mapping[str, Values]) -> tuple[Ints, Ints, Ints | None]:
+        """Shape, chunks and shards of arrays that are to be made."""
         lengths = self.lengths(coords)
         chunks = chunks_of(lengths, self.parallel, self.ways.chunked)
-        shards = shards_of(name, lengths, chunks, self.parallel, self.ways.sharded)
+        shards = shards_of(lengths, chunks, self.parallel, self.ways.sharded)
         whole = None if shards is None else tuple(shards.values())
         return tuple(lengths.values()), tuple(chunks.values()), whole
 
