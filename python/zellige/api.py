@@ -1,13 +1,14 @@
 """Opening, saving and loading.
 
 Modes: ``r`` reads what is there; ``r+`` reads and writes it; ``a`` makes it when it is
-missing; ``w`` makes it anew, whatever is there; ``w-`` makes it and fails if it is there.
+missing, and opens what somebody else makes at the same time; ``w`` makes it anew, whatever is there; ``w-`` makes it and fails if it is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from . import _core
 from .array import Array
 from .config import ArrayConfigLike, array_config
 from .create import create_array, create_group
-from .errors import NotFoundError, UnsupportedError, UsageError
+from .errors import ExistsError, NotFoundError, UnsupportedError, UsageError
 from .group import Group, consolidate
 from .making import told_keywords
 from .report import Report
@@ -41,11 +42,22 @@ __all__ = [
 
 _MODES = ("r", "r+", "a", "w", "w-")
 _ARRAY = 2
+_Node = TypeVar("_Node", Array, Group)
 
 
 def _check(mode: str) -> None:
     if mode not in _MODES:
         raise UsageError(f"mode {mode!r} is none of {', '.join(_MODES)}")
+
+
+def _make_or_open(make: Callable[[], _Node], there: Callable[[], _Node]) -> _Node:
+    """Makes what was missing a moment ago; where somebody else has meanwhile, opens that."""
+    try:
+        return make()
+    except ExistsError:
+        with suppress(NotFoundError):
+            return there()
+        raise
 
 
 @leaves_nothing
@@ -78,27 +90,35 @@ def open_array(
     if keep_empty is None:
         keep_empty = create.pop("write_empty_chunks", None)
     keeps = use.write_empty_chunks if keep_empty is None else keep_empty
+
+    def there() -> Array:
+        array = _core.open_array(
+            Array, opened, path, zarr_format or 0, mode == "r", promise, keeps
+        )
+        return array if use.read_missing_chunks else array._with_ways(keeps, True)
+
     if mode in ("r", "r+", "a"):
         try:
-            array = _core.open_array(
-                Array, opened, path, zarr_format or 0, mode == "r", promise, keeps
-            )
-            return array if use.read_missing_chunks else array._with_ways(keeps, True)
+            return there()
         except NotFoundError:
             if mode != "a" or not create:
                 raise
     told = told_keywords({**create, "mode": mode})
     if "dtype" not in told and told.keys().isdisjoint(("data", "like")):
         told["dtype"] = np.float64
-    return create_array(
-        opened,
-        path=path,
-        zarr_format=zarr_format,
-        promise=promise,
-        keep_empty=keeps,
-        config=use,
-        **told,
-    )
+
+    def make() -> Array:
+        return create_array(
+            opened,
+            path=path,
+            zarr_format=zarr_format,
+            promise=promise,
+            keep_empty=keeps,
+            config=use,
+            **told,
+        )
+
+    return _make_or_open(make, there) if mode == "a" else make()
 
 
 @leaves_nothing
@@ -134,33 +154,40 @@ def open_group(
     opened, path = open_place(store, path, mode, storage_options)
     use = array_config()
     keeps = use.write_empty_chunks if keep_empty is None else keep_empty
+
+    def there() -> Group:
+        found = _core.open_group(
+            Group,
+            opened,
+            path,
+            zarr_format or 0,
+            mode == "r",
+            use_consolidated is not False,
+            promise,
+            keeps,
+        )
+        if use_consolidated and not found.is_consolidated:
+            raise UsageError(f"{found.store_path} has no consolidated metadata")
+        return found if use.read_missing_chunks else found._with_ways(keeps, True)
+
+    def make() -> Group:
+        return create_group(
+            opened,
+            path=path,
+            attributes=attributes,
+            zarr_format=zarr_format,
+            overwrite=mode == "w",
+            promise=promise,
+            keep_empty=keeps,
+        )
+
     if mode in ("r", "r+", "a"):
         try:
-            found = _core.open_group(
-                Group,
-                opened,
-                path,
-                zarr_format or 0,
-                mode == "r",
-                use_consolidated is not False,
-                promise,
-                keeps,
-            )
-            if use_consolidated and not found.is_consolidated:
-                raise UsageError(f"{found.store_path} has no consolidated metadata")
-            return found if use.read_missing_chunks else found._with_ways(keeps, True)
+            return there()
         except NotFoundError:
             if mode != "a":
                 raise
-    return create_group(
-        opened,
-        path=path,
-        attributes=attributes,
-        zarr_format=zarr_format,
-        overwrite=mode == "w",
-        promise=promise,
-        keep_empty=keeps,
-    )
+    return _make_or_open(make, there) if mode == "a" else make()
 
 
 def open_consolidated(

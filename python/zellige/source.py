@@ -17,11 +17,12 @@ import numpy.typing as npt
 from . import _core
 from .errors import UsageError
 
-__all__ = ["Casting", "as_array", "as_objects", "cast", "encoder", "fit", "pack"]
+__all__ = ["Casting", "as_array", "as_objects", "cast", "encoder", "fit", "kept", "pack"]
 
 Casting = Literal["safe", "same_kind", "unsafe"]
 Dtype = np.dtype[Any]
 Shape = tuple[int, ...]
+_ALL = np.ones((), bool)
 
 
 def _is_memory(value: Any) -> bool:
@@ -78,6 +79,25 @@ def _holds(found: npt.NDArray[Any], dtype: Dtype) -> bool:
     return int(limits.min) <= int(found.min()) and int(found.max()) <= int(limits.max)
 
 
+def kept(found: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which values are the same after a cast that NumPy calls safe. Integers that have more
+    digits than a float, and times that end before the other unit does, may not be."""
+    kinds = found.dtype.kind + made.dtype.kind
+    if kinds[0] in "iu" and kinds[1] in "fc":
+        n_bits = 8 * found.itemsize - (kinds[0] == "i")
+        numbers = made.real
+        if n_bits <= np.finfo(numbers.dtype).nmant + 1:
+            return _ALL
+        with np.errstate(invalid="ignore"):  # of those that became too large
+            back = numbers.astype(found.dtype)
+        same: npt.NDArray[np.bool_] = (numbers < 2.0**n_bits) & (back == found)
+        return same
+    if kinds in ("mm", "MM"):
+        same = made.astype(found.dtype) == found
+        return same | (np.isnat(found) & np.isnat(made))
+    return _ALL
+
+
 def fit(value: Any, dtype: Dtype, casting: Casting) -> tuple[npt.NDArray[Any], bool]:
     """As :func:`cast`, where NumPy allows it. What has no type of its own yet, numbers and
     lists of them, may be any that the type holds."""
@@ -90,12 +110,13 @@ def fit(value: Any, dtype: Dtype, casting: Casting) -> tuple[npt.NDArray[Any], b
         allowed = np.can_cast(found.dtype, dtype, casting)
     else:
         allowed = casting == "unsafe" or _holds(found, dtype)
-    if not allowed:
+    made = cast(found if typed else value, dtype) if allowed else None
+    if made is None or (casting == "safe" and not kept(found, made[0]).all()):
         raise UsageError(
             f"values of type {found.dtype} may be changed as elements of type {dtype}: cast "
             "them first, or open the writer with another casting"
         )
-    return cast(found if typed else value, dtype)
+    return made
 
 
 # ---------------------------------------------------------------------- variable length

@@ -168,8 +168,9 @@ class Writer:
     these chunks already.
 
     Values must be of the type of the array, or safe to cast to it as NumPy says: float64 for
-    float32 is refused, unless `casting` is "same_kind" or "unsafe". Numbers and lists of
-    Python are taken, but no fractions for integers.
+    float32 is refused, and so are values that a safe cast changes (2**53 + 1 for float64),
+    unless `casting` is "same_kind" or "unsafe". Numbers and lists of Python are taken, but
+    no fractions for integers.
     """
 
     def __init__(

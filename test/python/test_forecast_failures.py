@@ -60,7 +60,7 @@ def test_one_array_fails(tmp_path, options):
     assert np.array_equal(stored(tmp_path, "z500")[...], x)
     heal()
     if errors:
-        with pytest.raises(OSError, match="writes of t2m were refused"):
+        with pytest.raises(OSError, match="fields of t2m were refused"):
             io.close()
         give(io, x, errors)  # once more, and all is well
     io.close()
@@ -104,7 +104,7 @@ def test_store_fails_then_heals(blocking):
     store.heal()
     give(io, x, [(0, j) for j in range(4, 8)])
     if errors:
-        with pytest.raises(OSError, match="writes of t2m were refused, and not given again"):
+        with pytest.raises(OSError, match="fields of t2m were refused, and not given again"):
             io.close()
         give(io, x, errors)
     io.close()

@@ -155,7 +155,7 @@ def test_a_write_gives_up_after_its_timeout():
             give_large(io, x, [(0, given)])
     assert 0 < given < 11
     store.release()
-    with pytest.raises(OSError, match="1 writes of t2m were refused"):
+    with pytest.raises(OSError, match="1 fields of t2m were refused"):
         io.flush()
     give_large(io, x, [(0, j) for j in range(given, 12)])
     io.close()

@@ -1,11 +1,13 @@
 """What the backend for forecasts refuses, before it makes or stores anything."""
 
 import os
+import warnings
 
 import numpy as np
 import pytest
 from forecasts import (
     LAT,
+    LON,
     Tensor,
     backend,
     coords,
@@ -86,6 +88,53 @@ def test_a_write_that_does_not_fit_what_is_there(tmp_path, change, x, message):
     assert np.array_equal(stored(tmp_path)[...], fields(4))
 
 
+def test_integers_that_floats_do_not_have(tmp_path):
+    """They are taken as long as they do not change, also along coordinates."""
+    x = np.array([[[2**53, 2**54 + 4]]])
+    sides = {"lat": LAT[:1], "lon": LON[:2]}
+    at = {"time": times(1), **sides}
+    with AsyncZarrBackend(None, {"time": times(1)}, store=str(tmp_path)) as io:
+        io.add_array(at, "a", "f8")
+        with pytest.raises(ValueError, match="float64, which cannot hold all values of int64"):
+            io.write(x + 1, at, "a")
+        io.write(x, at, "a")
+    assert stored(tmp_path, "a")[...].tolist() == x.tolist()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (2**53 + 1, 2.0**53),
+        (2**63 - 1, 2.0**63),
+        (np.datetime64("9999-01-01", "D"), np.datetime64("9999-01-01", "D").astype("M8[ns]")),
+    ],
+)
+def test_coordinates_that_are_nearly_equal(tmp_path, one, other):
+    with backend(tmp_path / "a", 1) as io:
+        io.add_array({"k": np.array([one])}, "a", "f4")
+        with pytest.raises(ValueError, match="k has different values"):
+            io.add_array({"k": np.array([other])}, "b", "f4")
+    parallel = {"k": np.array([one, one - 3])}
+    with AsyncZarrBackend(None, parallel, store=str(tmp_path / "b")) as io:
+        with pytest.raises(ValueError, match="k has no value"):
+            io.write(np.zeros(1, "f4"), {"k": np.array([other])}, "a")
+
+
+def test_equal_coordinates_of_other_types(tmp_path):
+    """Large ones too: integers with a sign or without, floats that are whole, times."""
+    days = np.array(["2024-01-01", "NaT"], "M8[D]")
+    pairs = [
+        (np.array([2**53 + 1, 7]), np.array([2**53 + 1, 7], "u8")),
+        (np.array([2**54 + 4, 7]), np.array([2**54 + 4, 7.0])),
+        (days, days.astype("M8[ns]")),
+    ]
+    for i, (one, other) in enumerate(pairs):
+        with AsyncZarrBackend(None, {"k": one}, store=str(tmp_path / str(i))) as io:
+            for k in (slice(0, 2), slice(1, 2)):
+                io.write(np.full(2, 3, "f4")[k], {"k": other[k]}, "a")
+        assert stored(tmp_path / str(i), "a")[...].tolist() == [3, 3]
+
+
 def test_an_array_of_other_dimensions(tmp_path):
     with backend(tmp_path, 2) as io:
         give(io, fields(2))
@@ -124,6 +173,20 @@ def test_shards_that_cannot_be(tmp_path):
         with pytest.raises(ValueError, match=message):
             give(io, fields(2))
         assert list(io) == []
+
+
+@pytest.mark.parametrize("way", ["add_array", "write"])
+def test_one_warning_a_call(tmp_path, way):
+    """It points at the caller, however many arrays there are."""
+    with backend(tmp_path, 2, shard_coords={"lead_time": 3}) as io:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            if way == "write":
+                io.write([fields(2)] * 5, coords(leads(2)), list("abcde"))
+            else:
+                io.add_array(coords(leads(2)), list("abcde"))
+    assert [warning.filename for warning in told] == [__file__]
+    assert "3 elements, more than the 2" in str(told[0].message)
 
 
 def test_shards_of_a_dimension_that_is_not_there(tmp_path):

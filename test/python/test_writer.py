@@ -298,6 +298,44 @@ def test_numbers_that_are_too_large(array):
             writer.submit((0, 0, 0), 1 << 40)
 
 
+BIG = 2**53
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "changed"),
+    [
+        ("f8", np.array([-BIG, 2 * BIG, -(2**63)]), np.array([0, BIG + 1, 0])),
+        ("f8", np.array([2**63, 0, 1], "u8"), np.array([2**64 - 1, 0, 0], "u8")),
+        ("f8", np.array([BIG, 2, 0], ">i8"), np.array([0, 2**63 - 1, 0], ">i8")),
+        ("c16", np.array([BIG, 2, 0]), np.array([0, 0, -BIG - 1])),
+        ("f8", [BIG, 3 * BIG, 0], [BIG + 1, 0, 0]),
+        ("f8", BIG, BIG + 1),
+        ("f4", [2**24, 2**25, 1], [0, 2**24 + 1, 0]),
+        ("f2", [2048, -1, 0], [0, 70000, 0]),
+        ("f4", [0.1, 1e-3, np.nan], np.array([0, 1, 0])),
+        (
+            "M8[ns]",
+            np.array(["2020-01-01", "NaT", "1999-12-31"], "M8[D]"),
+            np.array(["2020-01-01", "NaT", "9999-12-31"], "M8[D]"),
+        ),
+        ("m8[ns]", np.array([1, 2, 3], "m8[h]"), np.array([1, 2**50, 3], "m8[h]")),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_values_that_a_safe_cast_would_change(dtype, values, changed):
+    array = zellige.create_array(None, shape=(3,), dtype=dtype)
+    with zellige.Writer(array) as writer:
+        with pytest.raises(zellige.UsageError, match="may be changed"):
+            writer.submit(..., changed)
+        writer.submit(..., values)
+    expected = np.empty(3, dtype)
+    expected[...] = values
+    np.testing.assert_array_equal(array[...], expected)  # NaT and NaN too
+    with zellige.Writer(array, casting="same_kind") as writer:
+        if np.can_cast(np.asarray(changed).dtype, dtype, "same_kind"):
+            writer.submit(..., changed)
+
+
 def test_the_caller_may_use_the_memory_again(array):
     frame = np.empty((20, 30), "i4")
     with zellige.Writer(array) as writer:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..api import open_group
-from ..errors import UnsupportedError, UsageError, ZarrUserWarning
+from ..errors import StoreError, UnsupportedError, UsageError, ZarrUserWarning
 from ..store import Promise
 from ..waiting import in_thread
 from ..watching import Progress
@@ -141,6 +141,7 @@ class AsyncZarrBackend:
         self._schema = Schema(group, axes, self._ways)
         self._output = Output(
             store=group.store,
+            parallel=axes,
             n_threads=min(pool_size, max_inflight_shards) if shard_coords else pool_size,
             memory_budget=memory_budget,
             promise=level,
@@ -215,13 +216,14 @@ class AsyncZarrBackend:
     ) -> None:
         """Makes what is missing of some arrays and their coordinates, all or, where one of
         them is refused, nothing."""
-        schema, layouts = self._schema, {}
+        schema, missing = self._schema, []
         for name in elements:
             known = schema.known(name)
             if known is None:
-                layouts[name] = schema.layout(name, region.coords)
+                missing.append(name)
             else:
                 check_place(known, region)
+        layouts = dict.fromkeys(missing, schema.layout(region.coords)) if missing else {}
         schema.make_coordinates(region.coords)
         for name, layout in layouts.items():
             schema.make(name, region.coords, elements[name], layout, attributes)
@@ -259,7 +261,11 @@ class AsyncZarrBackend:
         self._output.check_process()
         given = Fields(fields)
         with given as arrays:
-            parts = self._parts(names, arrays, coords)
+            try:
+                parts = self._parts(names, arrays, coords)
+            except StoreError as error:
+                self._output.refuse(names, self._schema.places(coords), error)
+                raise
             borrow = borrow and not given.are_copies
             return self._output.give(parts, borrow, self.async_timeout, cancel)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import UnsupportedError, UsageError
+from ..source import kept
 
 __all__ = ["Axis", "Run", "Values", "as_values"]
 
@@ -66,6 +67,10 @@ def _equal(one: Values, other: Values) -> npt.NDArray[np.bool_]:
     if kinds[0] != kinds[1] and not all(kind in comparable for kind in kinds):
         return np.zeros(np.broadcast_shapes(one.shape, other.shape), bool)
     found: npt.NDArray[np.bool_] = one == other
+    if one.dtype != other.dtype and not all(kind in "biu" for kind in kinds):
+        # NumPy has compared what the values become in a type for both.
+        both = np.result_type(one, other)
+        found &= kept(one, one.astype(both)) & kept(other, other.astype(both))
     return found | (_missing(one) & _missing(other))
 
 

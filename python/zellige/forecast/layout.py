@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Collection, Mapping
 
@@ -26,11 +27,18 @@ def chunks_of(lengths: Sizes, parallel: Collection[str], chunked: Sizes) -> dict
     return {name: chunked.get(name, n) for name, n in whole.items()}
 
 
-def _shard(
-    array: str, name: str, length: int, chunk: int, size: int, is_parallel: bool
-) -> int:
+def _warn(message: str) -> None:
+    """Warns of what the caller of the package said, however deep within it we are."""
+    package, level = __name__.partition(".")[0] + ".", 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ZarrUserWarning, stacklevel=level)
+
+
+def _shard(name: str, length: int, chunk: int, size: int, is_parallel: bool) -> int:
     """What the caller said for one dimension, if it can be so."""
-    where = f"the shard of {array} along {name}"
+    where = f"a shard along {name}"
     if size % chunk != 0:
         raise UsageError(f"{where} has {size} elements, no multiple of a chunk of {chunk}")
     if size < length and not is_parallel:
@@ -39,16 +47,11 @@ def _shard(
             "written whole"
         )
     if size > length:
-        warnings.warn(
-            f"{where} has {size} elements, more than the {length} there are",
-            ZarrUserWarning,
-            stacklevel=6,
-        )
+        _warn(f"{where} has {size} elements, more than the {length} there are")
     return size
 
 
 def shards_of(
-    array: str,
     lengths: Sizes,
     chunks: Sizes,
     parallel: Collection[str],
@@ -60,16 +63,12 @@ def shards_of(
         return None
     unknown = sorted(set(sharded) - set(lengths))
     if unknown:
-        warnings.warn(
-            f"shard_coords names {', '.join(unknown)}, which {array} does not have",
-            ZarrUserWarning,
-            stacklevel=5,
-        )
+        _warn(f"shard_coords names {', '.join(unknown)}: no dimension of what is made")
     shards: dict[str, int] = {}
     for name, length in lengths.items():
         chunk, is_parallel = chunks[name], name in parallel
         if name in sharded:
-            size = _shard(array, name, length, chunk, sharded[name], is_parallel)
+            size = _shard(name, length, chunk, sharded[name], is_parallel)
         else:
             size = chunk if is_parallel else -(-length // chunk) * chunk
         shards[name] = size

@@ -2,14 +2,17 @@
 
 An array that could not be stored takes nothing more until it has been. So a write that
 meets one tries again what failed, and gives the others alone if that does not help. What it
-could not give is remembered until it comes once more: close does not succeed without it.
+could not give is remembered, place by place along the parallel dimensions, until all of it
+comes once more: close does not succeed without it.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import product
 from threading import RLock
 from typing import Any
 
@@ -19,7 +22,7 @@ from ..store import LocalStore, Promise, Store
 from ..watching import Progress, Report, reporter
 from ..writer import Partial, partial_number
 from .fields import Field
-from .schema import Known, Part
+from .schema import Ints, Known, Part
 
 __all__ = ["Output", "Stop", "Ticket"]
 
@@ -28,6 +31,8 @@ Ticket = int
 Stop = Any
 #: What the binding takes: array, start, count, elements, swapped or not, lent or not.
 Given = tuple[int, tuple[int, ...], tuple[int | None, ...], Field, bool, bool]
+#: The name of an array, and a place along each parallel dimension that it has.
+Cell = tuple[str, Ints]
 _MERGE = 0  # what is there already stays, but for what is given
 _FAILED = 3  # the state of a ticket
 
@@ -39,6 +44,7 @@ class Output:
         self,
         *,
         store: Store,
+        parallel: Collection[str],
         n_threads: int,
         memory_budget: int | None,
         promise: Promise | None,
@@ -65,7 +71,8 @@ class Output:
         self._writer: _core.Writer | None = None
         self._numbers: dict[str, int] = {}
         self._has_failed_to_close = False
-        self._refused: dict[tuple[str, tuple[int, ...]], ZelligeError] = {}
+        self._parallel = parallel
+        self._refused: dict[Cell, ZelligeError] = {}
         self._counts: dict[str, int] = {}
         self._lock = RLock()
         self._process = os.getpid()
@@ -163,21 +170,36 @@ class Output:
             for known, start, lengths, _ in parts
         )
 
+    def refuse(
+        self, names: Iterable[str], places: Iterable[Ints], error: ZelligeError
+    ) -> None:
+        """Remembers fields that could not be given, by their places along the parallel
+        dimensions that they have."""
+        self._refused.update(dict.fromkeys(product(names, places), error))
+
+    def _cells(self, parts: list[Part]) -> Iterator[Cell]:
+        for known, start, lengths, _ in parts:
+            sides = {
+                dim: range(at, at + n) for dim, at, n in zip(known.dims, start, lengths)
+            }
+            for place in product(*(sides[dim] for dim in self._parallel if dim in sides)):
+                yield known.name, place
+
     def _remember(self, parts: list[Part], error: ZelligeError) -> None:
-        for part in parts:
-            self._refused[part.known.name, part.start] = error
+        self._refused.update(dict.fromkeys(self._cells(parts), error))
 
     def _forget(self, parts: list[Part]) -> None:
-        for part in parts:
-            self._refused.pop((part.known.name, part.start), None)
+        for cell in self._cells(parts):
+            self._refused.pop(cell, None)
 
     def _check_refused(self) -> None:
-        if not self._refused:
+        refused = self._refused.copy()  # while other threads may give them again
+        if not refused:
             return
-        names = sorted({name for name, _ in self._refused})
-        error = next(iter(self._refused.values()))
+        names = sorted({name for name, _ in refused})
+        error = next(iter(refused.values()))
         raise StoreError(
-            f"{len(self._refused)} writes of {', '.join(names)} were refused, and not given "
+            f"{len(refused)} fields of {', '.join(names)} were refused, and not given "
             f"again: {error}"
         ) from error
 

@@ -17,12 +17,14 @@ from ..array import Array
 from ..create import create_array
 from ..errors import ExistsError, NotFoundError, UsageError
 from ..group import Group
+from ..source import kept
 from .coordinates import Axis, Run, Values, as_values
 from .fields import Field
 from .layout import chunks_of, shards_of
 from .times import TimeEncoding, decoded, encoded
 
 __all__ = [
+    "Ints",
     "Known",
     "Part",
     "Region",
@@ -193,6 +195,17 @@ class Schema:
         whole = tuple(self.lengths(given).values())
         return Region(given, tuple(given), shape, whole, boxes)
 
+    def places(self, coords: Mapping[str, Any]) -> Iterator[Ints]:
+        """The places of single values of some coordinates along the parallel dimensions,
+        which are known without asking the store."""
+        sides = [
+            [run.stored + k for run in axis.runs(as_values(name, coords[name]))
+             for k in range(run.length)]
+            for name, axis in self.parallel.items()
+            if name in coords
+        ]
+        return product(*sides)
+
     def has(self, region: Region) -> bool:
         """True where all coordinates of a region are stored."""
         return self._stored.issuperset(region.dims)
@@ -219,13 +232,11 @@ class Schema:
         self.arrays[name] = known
         return known
 
-    def layout(
-        self, name: str, coords: Mapping[str, Values]
-    ) -> tuple[Ints, Ints, Ints | None]:
-        """Shape, chunks and shards of an array that is to be made."""
+    def layout(self, coords: Mapping[str, Values]) -> tuple[Ints, Ints, Ints | None]:
+        """Shape, chunks and shards of arrays that are to be made."""
         lengths = self.lengths(coords)
         chunks = chunks_of(lengths, self.parallel, self.ways.chunked)
-        shards = shards_of(name, lengths, chunks, self.parallel, self.ways.sharded)
+        shards = shards_of(lengths, chunks, self.parallel, self.ways.sharded)
         whole = None if shards is None else tuple(shards.values())
         return tuple(lengths.values()), tuple(chunks.values()), whole
 
@@ -340,12 +351,14 @@ def converted(known: Known, field: Field) -> Field:
     """A field in the type of an array, which must be able to hold all values of its own."""
     if field.dtype == known.dtype:
         return field
-    if not np.can_cast(field.dtype, known.dtype, "safe"):
+    is_safe = np.can_cast(field.dtype, known.dtype, "safe")
+    made = field.astype(known.dtype) if is_safe else None
+    if made is None or not kept(field, made).all():
         raise UsageError(
             f"{known.name} is stored as {known.dtype}, which cannot hold all values of "
             f"{field.dtype}: convert the field, or add the array with this dtype"
         )
-    return field.astype(known.dtype)
+    return made
 
 
 def parts_of(known: Known, region: Region, field: Field) -> Iterator[Part]:

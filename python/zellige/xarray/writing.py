@@ -344,7 +344,7 @@ def _opened(
 
 def _required(group: Group, path: str) -> Group:
     is_missing = path != "" and path not in group
-    return group.create_group(path) if is_missing else member(group, path)
+    return group.require_group(path) if is_missing else member(group, path)
 
 
 def _is_consolidated(store: Store) -> bool:
