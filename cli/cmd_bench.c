@@ -137,9 +137,11 @@ static zlg_status run_rounds(bench *b, zlg_error *err)
     size_t n_rounds = b->settings->rounds ? (size_t)b->settings->rounds : DEFAULT_ROUNDS;
     CLI_TRY(read_all(b, &b->seconds[0], err));
     for (size_t i = 0; i < n_rounds; i++) {
+        zlg_call call = ZLG_CALL_INIT;
+        call.cancel = cli_interrupt_flag();
         if (b->settings->cold)
-            CLI_TRY(zlg_store_list(b->node->store, b->node->path, 0, forget,
-                                   (void *)(uintptr_t)b->node, err));
+            CLI_TRY(zlg_store_list_call(b->node->store, b->node->path, 0, forget,
+                                        (void *)(uintptr_t)b->node, &call, err));
         CLI_TRY(read_all(b, &b->seconds[i], err));
     }
     (b->settings->json ? report_json : report)(b, n_rounds);

@@ -142,7 +142,10 @@ static zlg_status watch_node(watch *w, const cli_node *node, zlg_error *err)
     const cli_settings *settings = w->settings;
     bool drawn = cli_is_terminal(stdout) && !settings->json && !settings->once;
     while (!cli_interrupted()) {
-        CLI_TRY(watch_look_again(settings, node, &w->look, err));
+        zlg_status status = watch_look_again(settings, node, &w->look, err);
+        if (cli_interrupted())
+            break;
+        CLI_TRY(status);
         if (drawn)
             draw(w);
         else

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "os.h"
 
 typedef struct collector {
     cli_members *members;
@@ -40,7 +41,9 @@ zlg_status cli_members_get(zlg_group *group, bool recursive, cli_members *out,
 {
     collector c = {.members = out};
     *out = (cli_members){.list = NULL};
-    CLI_TRY(zlg_group_members(group, recursive, add, &c, err));
+    zlg_call call = ZLG_CALL_INIT;
+    call.cancel = cli_interrupt_flag();
+    CLI_TRY(zlg_group_members_call(group, recursive, add, &c, &call, err));
     return c.failed ? cli_no_memory(err, c.n_room * sizeof *out->list) : ZLG_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,16 +52,31 @@ void cli_sleep_ms(int64_t ms)
 
 static int interrupted; /* atomic; a signal handler has nowhere else to put it */
 
-static void on_interrupt(int number)
+/* The time is over: whatever is in hand, such as a large chunk, is let go. */
+static void on_alarm(int number)
 {
     (void)number;
+    raise(SIGINT);
+}
+
+static void on_interrupt(int number)
+{
+    const struct itimerval patience = {.it_value = {.tv_usec = 60 * 1000}};
+    (void)number;
     __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+    setitimer(ITIMER_REAL, &patience, NULL);
+}
+
+const int *cli_interrupt_flag(void)
+{
+    return &interrupted;
 }
 
 const int *cli_catch_interrupt(void)
 {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     struct sigaction before;
+    signal(SIGALRM, on_alarm);
     /* Whoever started us may want it ignored. */
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);

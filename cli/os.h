@@ -18,8 +18,10 @@ size_t cli_terminal_lines(FILE *file); /* at least 3 */
 /* Less when Ctrl-C comes. */
 void cli_sleep_ms(int64_t ms);
 
-/* From now on Ctrl-C sets a flag, once; a second one ends the program. */
+/* From now on Ctrl-C sets a flag, once; a second one, or 60 ms, end the program. */
 const int *cli_catch_interrupt(void);
+/* The flag, for what Ctrl-C may end at once. */
+const int *cli_interrupt_flag(void);
 bool cli_interrupted(void);
 /* Ends as a program that Ctrl-C has killed, so that a shell stops, too. */
 void cli_die_of_interrupt(void);

@@ -39,7 +39,9 @@ static zlg_status see(const cli_settings *settings, zlg_array *array, watch_arra
     now->rows = axis < 0 ? -1 : shape[axis];
     if (!settings->objects)
         return ZLG_OK;
-    return zlg_array_stored(array, &now->n_stored, &now->n_bytes, err);
+    zlg_call call = ZLG_CALL_INIT;
+    call.cancel = cli_interrupt_flag();
+    return zlg_array_stored_call(array, &now->n_stored, &now->n_bytes, &call, err);
 }
 
 static bool is_changed(const watch_array *old, const watch_array *new,
@@ -105,6 +107,8 @@ static zlg_status look_at_group(const cli_settings *settings, zlg_group *group,
         zlg_array *opened;
         if (members->list[i].kind == ZLG_NODE_GROUP)
             continue;
+        if (cli_interrupted())
+            return cli_fail(err, ZLG_CANCELLED, "interrupted");
         if (!(array->name = copy(path)))
             return cli_no_memory(err, strlen(path) + 1);
         new->n++;

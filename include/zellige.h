@@ -238,6 +238,17 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_put(zlg_store *store, const char *key,
 /* Removes a key; ZLG_OK also when it was not there. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_delete(zlg_store *store, const char *key,
                                                  zlg_error *err);
+/* The same, as long as the caller waits: cancel, deadline_ms and poll of a call, or NULL.
+ * Somebody else may have an object locked. What may wait, or look at very many names, has
+ * such a sibling, whose name ends in `_call`. */
+struct zlg_call;
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_put_call(zlg_store *store, const char *key,
+                                                   const void *data, size_t n_bytes,
+                                                   const struct zlg_call *call,
+                                                   zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_delete_call(zlg_store *store, const char *key,
+                                                      const struct zlg_call *call,
+                                                      zlg_error *err);
 /*
  * Calls `each` for the keys below `prefix` ("" or "a/b"), in bytewise order of a level.
  * delimited 1: one level only; a key that has more below it is passed with is_prefix 1
@@ -248,6 +259,11 @@ typedef int (*zlg_list_fn)(void *user, const char *name, int is_prefix, uint64_t
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_list(zlg_store *store, const char *prefix,
                                                int delimited, zlg_list_fn each, void *user,
                                                zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_list_call(zlg_store *store, const char *prefix,
+                                                    int delimited, zlg_list_fn each,
+                                                    void *user,
+                                                    const struct zlg_call *call,
+                                                    zlg_error *err);
 
 /*
  * What a change means once its call has returned ZLG_OK; docs/guide/promises.md says what
@@ -266,6 +282,11 @@ typedef enum zlg_promise {
  * them. Writers sweep as they go; this is for stores that nobody writes to any more. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_sweep(zlg_store *store, const char *prefix,
                                                 uint64_t *out_n, zlg_error *err);
+/* Those that are gone are counted also when it is stopped. */
+ZLG_API ZLG_MUST_USE zlg_status zlg_store_sweep_call(zlg_store *store, const char *prefix,
+                                                     uint64_t *out_n,
+                                                     const struct zlg_call *call,
+                                                     zlg_error *err);
 
 /* ------------------------------------------------------------------ data types
  *
@@ -375,6 +396,10 @@ typedef int (*zlg_member_fn)(void *user, const char *path, zlg_node kind);
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_members(zlg_group *group, int recursive,
                                                   zlg_member_fn each, void *user,
                                                   zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_group_members_call(zlg_group *group, int recursive,
+                                                       zlg_member_fn each, void *user,
+                                                       const struct zlg_call *call,
+                                                       zlg_error *err);
 /* A member by its path relative to the group, from consolidated metadata when there. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_member_kind(zlg_group *group, const char *path,
                                                       zlg_node *out, zlg_error *err);
@@ -452,6 +477,11 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_coordinates(const zlg_array *array,
 /* Number and bytes of the objects of the grid that are stored. Lists the store. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
                                                  uint64_t *out_n_bytes, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_stored_call(zlg_array *array,
+                                                      uint64_t *out_n_objects,
+                                                      uint64_t *out_n_bytes,
+                                                      const struct zlg_call *call,
+                                                      zlg_error *err);
 /* n elements as JSON text: one value for n == 1 and as_list 0, else a flat list. Numbers
  * are shortest round-trip; NaN and infinities are strings; byte strings are base64.
  * Variable-length types: `elements` is a zlg_varlen, of which the first n are taken. */
@@ -611,6 +641,12 @@ typedef struct zlg_call {
     zlg_transform_fn transform; /* reads of fixed-size types: see zlg_read_chunk; or NULL */
     void *transform_user;
     int transform_raw;          /* 1: it gets chunks as they are stored, and decodes them */
+    /* Reads with a transform: called on any thread with 1 before elements are put into a
+     * target, and with 0 when that is done. Non-zero from the former: the memory is not the
+     * caller's any more, nothing is put there and the call ends as cancelled. So a caller
+     * may leave a call behind that has a large chunk in hand. Writes that have it encode
+     * copies of the values. May be NULL. */
+    int (*placing)(void *user, int begins);
 } zlg_call;
 
 #define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}
@@ -684,6 +720,11 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain(zlg_array *array,
                                                   const zlg_selection *selection,
                                                   int resolve, int64_t max_objects,
                                                   zlg_text *out, zlg_error *err);
+ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain_call(zlg_array *array,
+                                                       const zlg_selection *selection,
+                                                       int resolve, int64_t max_objects,
+                                                       zlg_text *out, const zlg_call *call,
+                                                       zlg_error *err);
 
 /* ------------------------------------------------------------------ creating
  *

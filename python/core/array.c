@@ -264,14 +264,18 @@ static PyObject *array_codecs(PyObject *object, PyObject *unused)
 static PyObject *array_stored(PyObject *object, PyObject *unused)
 {
     (void)unused;
+    core_call call;
+    core_call_look(&call);
     zlg_error err;
     uint64_t n_objects, n_bytes;
-    zlg_status status;
     core_handle *handle = core_handle_hold(((core_node *)object)->handle);
-    CORE_UNLOCKED(status = zlg_array_stored(handle->array, &n_objects, &n_bytes, &err));
+    core_call_enter(&call);
+    zlg_status status =
+        zlg_array_stored_call(handle->array, &n_objects, &n_bytes, &call.call, &err);
+    bool good = core_call_leave(&call, status, &err);
     core_handle_drop(handle);
-    if (status != ZLG_OK)
-        return core_raise(&err);
+    if (!good)
+        return NULL;
     return Py_BuildValue("(KK)", (unsigned long long)n_objects,
                          (unsigned long long)n_bytes);
 }

@@ -5,6 +5,7 @@
  */
 #include "transform.h"
 
+#include <time.h>
 #include <unistd.h>
 
 static const char watcher_key[] = "zellige.progress"; /* in the dictionary of a thread */
@@ -70,14 +71,114 @@ static int poll_python(void *user, uint64_t n_done, uint64_t n_all)
     return !good;
 }
 
-bool core_call_make(core_call *call, PyObject *timeout)
+/* ---------------------------------------------------------------------- leaving a call
+ *
+ * Whoever does not wait for a call any more (zellige/apart.py) closes the door to their
+ * memory. They wait for those who are inside, who copy a chunk at most.
+ */
+typedef struct door {
+    int is_closed; /* is what cancels the call */
+    int n_inside;
+} door;
+
+static bool enter(door *d)
+{
+    __atomic_add_fetch(&d->n_inside, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&d->is_closed, __ATOMIC_SEQ_CST))
+        return true;
+    __atomic_sub_fetch(&d->n_inside, 1, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+static void come_out(door *d)
+{
+    __atomic_sub_fetch(&d->n_inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static int place_for_python(void *user, int begins)
+{
+    door *d = ((core_call *)user)->cancel.buf;
+    if (begins)
+        return !enter(d);
+    come_out(d);
+    return 0;
+}
+
+static bool door_of(PyObject *memory, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(memory, view, PyBUF_WRITABLE) < 0)
+        return false;
+    if (view->len == sizeof(door))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "a call is left by the memory of two ints");
+    PyBuffer_Release(view);
+    return false;
+}
+
+/* leave(cancel): when it returns, the call puts nothing into memory of the caller's. */
+PyObject *core_leave(PyObject *module, PyObject *cancel)
+{
+    static const struct timespec pause = {.tv_nsec = 50 * 1000};
+    Py_buffer view;
+    (void)module;
+    if (!door_of(cancel, &view))
+        return NULL;
+    door *d = view.buf;
+    __atomic_store_n(&d->is_closed, 1, __ATOMIC_SEQ_CST);
+    PyThreadState *thread = PyEval_SaveThread(); /* those inside may need the GIL */
+    while (__atomic_load_n(&d->n_inside, __ATOMIC_SEQ_CST) != 0)
+        nanosleep(&pause, NULL);
+    PyEval_RestoreThread(thread);
+    PyBuffer_Release(&view);
+    Py_RETURN_NONE;
+}
+
+/* put(cancel, destination, key, source): destination[key] = source, unless the caller has
+ * left; False then. */
+PyObject *core_put(PyObject *module, PyObject *args)
+{
+    PyObject *cancel, *destination, *key, *source;
+    Py_buffer view;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOO", &cancel, &destination, &key, &source) ||
+        !door_of(cancel, &view))
+        return NULL;
+    int failed = 0;
+    bool is_open = enter(view.buf);
+    if (is_open) {
+        failed = PyObject_SetItem(destination, key, source);
+        come_out(view.buf);
+    }
+    PyBuffer_Release(&view);
+    return failed ? NULL : PyBool_FromLong(is_open);
+}
+
+bool core_call_put(core_call *call, PyObject *destination, PyObject *source)
+{
+    bool has_door = call->call.placing != NULL;
+    if (has_door && place_for_python(call, 1) != 0) {
+        core_raise(&(zlg_error){ZLG_CANCELLED, "stopped by the caller"});
+        return false;
+    }
+    int failed = PyObject_SetItem(destination, Py_Ellipsis, source);
+    if (has_door)
+        place_for_python(call, 0);
+    return !failed;
+}
+
+void core_call_look(core_call *call)
 {
     *call = (core_call){.call = ZLG_CALL_INIT};
-    if (!core_transform_allows_calls())
-        return false;
     call->call.poll = poll_python;
     call->call.user = call;
     call->is_watched = watcher() != NULL;
+}
+
+bool core_call_make(core_call *call, PyObject *timeout)
+{
+    core_call_look(call);
+    if (!core_transform_allows_calls())
+        return false;
     if (timeout == NULL || timeout == Py_None)
         return true;
     double seconds = PyFloat_AsDouble(timeout);
@@ -118,12 +219,19 @@ bool core_call_watch(core_call *call, const core_state *state, PyObject *progres
     if (PyObject_GetBuffer(cancel, &call->cancel, PyBUF_WRITABLE) < 0)
         return false;
     call->has_cancel = true;
-    if (call->cancel.len != sizeof(int)) {
+    if (call->cancel.len != sizeof(int) && call->cancel.len != sizeof(door)) {
         PyErr_SetString(PyExc_ValueError, "what cancels a call is the memory of one int");
         return false;
     }
     call->call.cancel = call->cancel.buf;
+    if (call->cancel.len == sizeof(door))
+        call->call.placing = place_for_python;
     return true;
+}
+
+bool core_call_is_cancelled(const core_call *call)
+{
+    return call->has_cancel && __atomic_load_n(call->call.cancel, __ATOMIC_SEQ_CST) != 0;
 }
 
 void core_call_reset(core_call *call)
@@ -145,6 +253,15 @@ void core_call_writes(core_call *call, const core_node *node, zlg_promise promis
 {
     call->call.promise = promise != ZLG_PROMISE_DEFAULT ? promise : node->ways.promise;
     call->call.keep_empty = keep_empty != 0 ? keep_empty : node->ways.keep_empty ? 1 : -1;
+}
+
+bool core_breathe(size_t i)
+{
+    enum { STEPS_PER_BREATH = 4096 };
+    if (i % STEPS_PER_BREATH != STEPS_PER_BREATH - 1)
+        return true;
+    PyEval_RestoreThread(PyEval_SaveThread()); /* whoever waits for the GIL gets it */
+    return PyErr_CheckSignals() == 0;
 }
 
 void core_call_enter(core_call *call)
@@ -179,6 +296,8 @@ bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err)
 {
     PyEval_RestoreThread(call->thread);
     raise_thrown(call);
+    if (status != ZLG_OK && !PyErr_Occurred())
+        PyErr_CheckSignals(); /* a store of Python failed by it */
     uint64_t n = call->n_all > 0 ? call->n_all : call->n_known;
     if (status != ZLG_OK)
         core_raise(err);

@@ -62,20 +62,23 @@ static bool take_shape(PyObject *tuple, int rank, int64_t *out)
     return true;
 }
 
-/* _resize(shape, promise, timeout) */
+/* _resize(shape, promise, timeout, cancel) */
 PyObject *core_array_resize(PyObject *self, PyObject *args)
 {
     core_node *array = (core_node *)self;
-    PyObject *tuple, *timeout;
+    PyObject *tuple, *timeout, *cancel;
     zlg_promise promise;
     int64_t shape[ZLG_MAX_RANK];
     core_call call;
-    if (!PyArg_ParseTuple(args, "O!O&O", &PyTuple_Type, &tuple, core_to_promise, &promise,
-                          &timeout) ||
+    if (!PyArg_ParseTuple(args, "O!O&OO", &PyTuple_Type, &tuple, core_to_promise, &promise,
+                          &timeout, &cancel) ||
         !core_node_writable(array) || !core_call_make(&call, timeout) ||
-        !core_call_watch(&call, core_state_of(array->module), NULL, NULL) ||
         !take_shape(tuple, zlg_array_rank(array->handle->array), shape))
         return NULL;
+    if (!core_call_watch(&call, core_state_of(array->module), NULL, cancel)) {
+        core_call_reset(&call);
+        return NULL;
+    }
     core_handle *held = core_handle_hold(array->handle);
     zlg_error err;
     zlg_array *fresh = NULL;
@@ -83,6 +86,7 @@ PyObject *core_array_resize(PyObject *self, PyObject *args)
     core_call_enter(&call);
     zlg_status status = zlg_array_resize(held->array, shape, &call.call, &fresh, &err);
     bool good = core_call_leave(&call, status, &err);
+    core_call_reset(&call);
     if (status != ZLG_OK) {
         core_handle_drop(held);
         return NULL;

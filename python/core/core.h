@@ -174,24 +174,37 @@ typedef struct core_call {
     uint64_t n_all;   /* bytes in all, as last told; 0: nothing has been told */
     uint64_t n_known; /* the same, known beforehand, where the end is told in any case */
     PyObject *outer;  /* who watched the thread before; NULL: as this call found it */
-    Py_buffer cancel; /* an int that another thread sets to stop the call */
+    Py_buffer cancel; /* an int that another thread sets to stop the call; perhaps a second,
+                       * which counts those who put something into the caller's memory */
     bool has_cancel;
     PyObject *thrown[3]; /* raised in it on any thread, for core_call_leave to raise */
 } core_call;
 PyObject *core_watch(PyObject *module, PyObject *report);
+/* A call that neither reads nor writes arrays, which a transform may make, too. */
+void core_call_look(core_call *call);
 /* timeout: NULL, None or seconds. False with an exception set. */
 bool core_call_make(core_call *call, PyObject *timeout);
 /* What else a call may have: somebody who is told how far it is, as zellige.progress takes
- * them, until core_call_reset; memory of an int that cancels it; NULL or None for neither.
- * And as many threads as are set. False with an exception set; core_call_reset is due in
- * both cases. */
+ * them, until core_call_reset; memory of an int that cancels it, or of two by which it can
+ * be left behind, see core_leave; NULL or None for neither. And as many threads as are set.
+ * False with an exception set; core_call_reset is due in both cases. */
 bool core_call_watch(core_call *call, const core_state *state, PyObject *progress,
                      PyObject *cancel);
 void core_call_reset(core_call *call);
+/* Has it been cancelled, or left behind? */
+bool core_call_is_cancelled(const core_call *call);
+/* destination[...] = source, unless the call has been left behind. False with an exception
+ * set. */
+bool core_call_put(core_call *call, PyObject *destination, PyObject *source);
+PyObject *core_leave(PyObject *module, PyObject *cancel);
+PyObject *core_put(PyObject *module, PyObject *args);
 /* What a write asks for, or else the node: 0 asks for nothing. */
 void core_call_writes(core_call *call, const core_node *node, zlg_promise promise,
                       int keep_empty);
 bool core_on_main_thread(void);
+/* With the GIL held, in step i of many in which no Python runs: lets others have it, and
+ * handles signals, now and then. False with an exception set. */
+bool core_breathe(size_t i);
 void core_call_enter(core_call *call);
 /* Within the call, on any thread that holds the GIL: keeps the exception that is set, if it
  * is the first one. */
@@ -205,6 +218,21 @@ bool core_call_leave(core_call *call, zlg_status status, const zlg_error *err);
 PyObject *core_memory_new(PyObject *module, size_t n_bytes, void **out_data);
 /* When no memory is out any more. */
 void core_pool_reset(core_pool *pool);
+
+/* ------------------------------------------------------------------ names.c
+ * Names that a store lists or a group has, on their way from a call without the GIL to a
+ * list of Python. Starts as {0}. */
+typedef struct core_names {
+    char *data; /* of each what it is, its size, and the name with its NUL */
+    size_t n_bytes, n_room, n;
+    bool has_sizes; /* the list is one of (name, is_prefix, n_bytes), else (name, kind) */
+    bool failed;    /* no memory was left */
+} core_names;
+/* Non-zero when there is no memory. */
+int core_names_add(core_names *names, const char *name, int kind, uint64_t n_bytes);
+/* NULL with an exception set. */
+PyObject *core_names_list(const core_names *names);
+void core_names_reset(core_names *names);
 
 /* ------------------------------------------------------------------ select.c */
 typedef struct core_pick {
@@ -226,6 +254,9 @@ bool core_pick_make(core_pick *pick, core_node *array, PyObject *key);
 /* True for a key that names fields of records: a str, or a tuple or list with one in it. */
 bool core_names_fields(PyObject *key);
 void core_pick_reset(core_pick *pick);
+/* True where a call is made apart for its very many points, which are sorted in one go; as
+ * core_goes_apart. */
+bool core_pick_goes_apart(const core_pick *pick);
 /* Sets the strides of a box for memory in the shape of the result. */
 void core_pick_place(core_pick *pick, const Py_ssize_t *strides);
 

@@ -121,16 +121,9 @@ PyObject *core_open_member(PyObject *module, PyObject *args)
                           (core_store *)self->store, array, group, ways);
 }
 
-/* Called with the GIL held: a walk makes Python objects all the time. */
-static int add_member(void *list, const char *path, zlg_node kind)
+static int add_member(void *names, const char *path, zlg_node kind)
 {
-    PyObject *text =
-        PyUnicode_DecodeUTF8(path, (Py_ssize_t)strlen(path), "surrogateescape");
-    PyObject *item = text == NULL ? NULL : Py_BuildValue("(Oi)", text, (int)kind);
-    int failed = item == NULL || PyList_Append(list, item) < 0;
-    Py_XDECREF(item);
-    Py_XDECREF(text);
-    return failed;
+    return core_names_add(names, path, (int)kind, 0);
 }
 
 /* _members(recursive): [(path, kind)], kind 0 broken, 1 group, 2 array */
@@ -139,17 +132,19 @@ static PyObject *group_members(PyObject *object, PyObject *args)
     int recursive;
     if (!PyArg_ParseTuple(args, "p", &recursive))
         return NULL;
-    PyObject *list = PyList_New(0);
-    if (list == NULL)
-        return NULL;
+    core_call call;
+    core_names names = {0};
+    core_call_look(&call);
     zlg_error err;
     core_handle *handle = core_handle_hold(((core_node *)object)->handle);
-    zlg_status status = zlg_group_members(handle->group, recursive, add_member, list, &err);
+    core_call_enter(&call);
+    zlg_status status = zlg_group_members_call(handle->group, recursive, add_member, &names,
+                                               &call.call, &err);
+    bool good = core_call_leave(&call, status, &err);
     core_handle_drop(handle);
-    if (status == ZLG_OK && !PyErr_Occurred())
-        return list;
-    Py_DECREF(list);
-    return core_raise(&err);
+    PyObject *list = good ? core_names_list(&names) : NULL;
+    core_names_reset(&names);
+    return list;
 }
 
 /* _kind(path): 0 nothing, 1 group, 2 array */

@@ -25,8 +25,7 @@ static zlg_status settle(zlg_error *err)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (PyErr_GivenExceptionMatches(type, PyExc_KeyboardInterrupt))
-        PyErr_SetInterrupt(); /* the call that waits for this raises it again */
+    bool is_interrupt = PyErr_GivenExceptionMatches(type, PyExc_KeyboardInterrupt) != 0;
     PyErr_NormalizeException(&type, &value, &trace);
     PyObject *name = type != NULL ? PyObject_GetAttrString(type, "__name__") : NULL;
     PyObject *text = name != NULL ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
@@ -42,6 +41,8 @@ static zlg_status settle(zlg_error *err)
     Py_XDECREF(value);
     Py_XDECREF(trace);
     PyErr_Clear();
+    if (is_interrupt)
+        PyErr_SetInterrupt(); /* the call that waits for this raises it again */
     return ZLG_IO;
 }
 
@@ -146,16 +147,38 @@ static zlg_status mapping_remove(void *self, const char *key, zlg_condition cond
 
 /* ---------------------------------------------------------------------- listing */
 
-/* With the GIL held: what lists a store may make Python objects. */
-static bool pass(PyObject *item, zlg_list_fn each, void *user, bool *stop)
-{
+typedef struct listed {
     const char *name;
     int is_prefix;
     unsigned long long n_bytes;
-    if (!PyArg_ParseTuple(item, "spK", &name, &is_prefix, &n_bytes))
-        return false;
-    *stop = each(user, name, is_prefix, n_bytes) != 0;
-    return true;
+} listed;
+
+/* Without the GIL, since what is called may ask its caller, who takes it. */
+static void pass(const listed *names, Py_ssize_t n, zlg_list_fn each, void *user)
+{
+    PyThreadState *thread = PyEval_SaveThread();
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (each(user, names[i].name, names[i].is_prefix, names[i].n_bytes) != 0)
+            break;
+    PyEval_RestoreThread(thread);
+}
+
+/* The items keep the names. False with an exception set. */
+static bool pass_all(PyObject *items, zlg_list_fn each, void *user)
+{
+    Py_ssize_t n = PyTuple_Size(items);
+    listed *names = PyMem_Malloc(((size_t)n + 1) * sizeof *names);
+    if (names == NULL)
+        return PyErr_NoMemory() != NULL;
+    bool good = true;
+    for (Py_ssize_t i = 0; good && i < n; i++)
+        good = core_breathe((size_t)i) &&
+               PyArg_ParseTuple(PyTuple_GetItem(items, i), "spK", &names[i].name,
+                                &names[i].is_prefix, &names[i].n_bytes);
+    if (good)
+        pass(names, n, each, user);
+    PyMem_Free(names);
+    return good;
 }
 
 static zlg_status mapping_list(void *self, const char *prefix, int delimited,
@@ -163,10 +186,9 @@ static zlg_status mapping_list(void *self, const char *prefix, int delimited,
 {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *found = PyObject_CallMethod(self, "names", "si", prefix, delimited);
-    bool good = found != NULL, stop = false;
-    for (Py_ssize_t i = 0; good && !stop && i < PyList_Size(found); i++)
-        good = pass(PyList_GetItem(found, i), each, user, &stop);
-    zlg_status status = good ? ZLG_OK : settle(err);
+    PyObject *items = found != NULL ? PySequence_Tuple(found) : NULL;
+    zlg_status status = items != NULL && pass_all(items, each, user) ? ZLG_OK : settle(err);
+    Py_XDECREF(items);
     Py_XDECREF(found);
     PyGILState_Release(gil);
     return status;

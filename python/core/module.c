@@ -160,6 +160,8 @@ static PyMethodDef functions[] = {
     {"register_codec", core_register_codec, METH_VARARGS, NULL},
     {"open_writer", core_open_writer, METH_VARARGS, NULL},
     {"watch", core_watch, METH_O, NULL},
+    {"leave", core_leave, METH_O, NULL},
+    {"put", core_put, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

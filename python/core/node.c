@@ -247,23 +247,28 @@ PyObject *core_move_node(PyObject *module, PyObject *args)
     return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* consolidate(store, path, promise) */
+/* consolidate(store, path, promise, cancel) */
 PyObject *core_consolidate(PyObject *module, PyObject *args)
 {
-    PyObject *store;
+    PyObject *store, *cancel;
     const char *path;
     core_call call;
     zlg_edit_options options = ZLG_EDIT_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "O!sO&", core_state_of(module)->store_type, &store, &path,
-                          core_to_promise, &options.promise) ||
+    if (!PyArg_ParseTuple(args, "O!sO&O", core_state_of(module)->store_type, &store, &path,
+                          core_to_promise, &options.promise, &cancel) ||
         !core_call_make(&call, NULL))
         return NULL;
     options.call = &call.call;
-    zlg_error err;
-    core_call_enter(&call);
-    zlg_status status =
-        zlg_group_consolidate(((core_store *)store)->handle, path, &options, &err);
-    return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
+    bool good = core_call_watch(&call, core_state_of(module), NULL, cancel);
+    if (good) {
+        zlg_error err;
+        core_call_enter(&call);
+        zlg_status status =
+            zlg_group_consolidate(((core_store *)store)->handle, path, &options, &err);
+        good = core_call_leave(&call, status, &err);
+    }
+    core_call_reset(&call);
+    return good ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---------------------------------------------------------------------- facts */

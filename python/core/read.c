@@ -215,7 +215,7 @@ PyObject *core_varlen_items(const zlg_varlen *varlen, const zlg_array *array)
     bool is_text = zlg_array_dtype(array).type == ZLG_STRING;
     PyObject *list = PyList_New((Py_ssize_t)varlen->n);
     for (int64_t i = 0; list != NULL && i < varlen->n; i++) {
-        PyObject *item = item_of(varlen, i, is_text);
+        PyObject *item = core_breathe((size_t)i) ? item_of(varlen, i, is_text) : NULL;
         if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
             Py_CLEAR(list);
     }
@@ -287,6 +287,9 @@ static bool run(read_job *jobs, size_t n, const read_terms *terms)
     good = good && read_fixed(jobs, n, &call);
     for (size_t i = 0; good && i < n; i++)
         good = !jobs[i].pick.handle->is_varlen || read_varlen(&jobs[i], &call);
+    for (size_t i = 0; good && i < n; i++)
+        good = jobs[i].out == NULL || jobs[i].out == jobs[i].result ||
+               core_call_put(&call, jobs[i].out, jobs[i].result);
     core_transform_reset(&transform);
     core_call_reset(&call);
     return good;
@@ -295,12 +298,8 @@ static bool run(read_job *jobs, size_t n, const read_terms *terms)
 /* What the caller gets: their own array, an element, or the fresh array. */
 static PyObject *job_result(const read_job *job)
 {
-    if (job->out != NULL) {
-        if (job->result != job->out &&
-            PyObject_SetItem(job->out, Py_Ellipsis, job->result) < 0)
-            return NULL;
+    if (job->out != NULL)
         return Py_NewRef(job->out);
-    }
     if (job->pick.is_scalar)
         return PyObject_GetItem(job->result, core_state_of(job->array->module)->no_index);
     return Py_NewRef(job->result);
@@ -311,20 +310,38 @@ static PyObject *or_none(PyObject *object)
     return object != NULL ? object : Py_None;
 }
 
+/* What a transform does takes as long as it likes. */
+static bool goes_apart(const core_node *array, const read_terms *terms)
+{
+    if (terms->cancel != NULL)
+        return false;
+    return core_is_given(terms->transform) ? core_on_main_thread() : core_goes_apart(array);
+}
+
+static PyObject *read_apart(core_node *array, PyObject *key, PyObject *out,
+                            const read_terms *terms)
+{
+    return PyObject_CallMethod(
+        (PyObject *)array, "_read_apart", "OOOOOOO", key, or_none(out),
+        or_none(terms->timeout), terms->missing_is_error ? Py_True : Py_False,
+        or_none(terms->progress), or_none(terms->transform), or_none(terms->raw));
+}
+
 static PyObject *read_one(core_node *array, PyObject *key, PyObject *out,
                           const read_terms *terms)
 {
-    if (terms->cancel == NULL && !core_is_given(terms->transform) && core_goes_apart(array))
-        return PyObject_CallMethod((PyObject *)array, "_read_apart", "OOOOO", key,
-                                   or_none(out), or_none(terms->timeout),
-                                   terms->missing_is_error ? Py_True : Py_False,
-                                   or_none(terms->progress));
+    if (!core_transform_allows_calls())
+        return NULL;
+    if (goes_apart(array, terms))
+        return read_apart(array, key, out, terms);
     read_job job;
     PyObject *result = NULL;
-    if (job_make(&job, array, key, out) && run(&job, 1, terms))
+    bool made = job_make(&job, array, key, out);
+    bool is_long = made && terms->cancel == NULL && core_pick_goes_apart(&job.pick);
+    if (made && !is_long && run(&job, 1, terms))
         result = job_result(&job);
     job_reset(&job);
-    return result;
+    return is_long ? read_apart(array, key, out, terms) : result;
 }
 
 PyObject *core_array_subscript(PyObject *self, PyObject *key)
@@ -380,7 +397,7 @@ static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
 {
     PyObject *list = PyList_New(n);
     for (Py_ssize_t i = 0; list != NULL && i < n; i++) {
-        PyObject *result = job_result(&jobs[i]);
+        PyObject *result = core_breathe((size_t)i) ? job_result(&jobs[i]) : NULL;
         if (result == NULL || PyList_SetItem(list, i, result) < 0)
             Py_CLEAR(list);
     }
@@ -412,7 +429,8 @@ PyObject *core_read_many(PyObject *module, PyObject *args)
     while (good && n_made < n) {
         PyObject *out = outs == Py_None ? NULL : PyList_GetItem(outs, n_made);
         good = make_one_of_many(core_state_of(module), &jobs[n_made],
-                                PyList_GetItem(reads, n_made), out);
+                                PyList_GetItem(reads, n_made), out) &&
+               core_breathe((size_t)n_made);
         n_made++;
     }
     if (good && run(jobs, (size_t)n, &terms))
@@ -437,12 +455,18 @@ PyObject *core_array_explain(PyObject *self, PyObject *args)
     core_pick pick;
     zlg_error err;
     zlg_text text;
+    core_call call;
     PyObject *result = NULL;
+    core_call_look(&call);
     if (core_pick_make(&pick, array, key)) {
-        zlg_status status;
-        CORE_UNLOCKED(status = zlg_array_explain(pick.handle->array, &pick.selection,
-                                                 resolve, max_objects, &text, &err));
-        result = status == ZLG_OK ? core_text(&text) : core_raise(&err);
+        core_call_enter(&call);
+        zlg_status status =
+            zlg_array_explain_call(pick.handle->array, &pick.selection, resolve,
+                                   max_objects, &text, &call.call, &err);
+        bool good = core_call_leave(&call, status, &err);
+        result = status == ZLG_OK ? core_text(&text) : NULL;
+        if (!good)
+            Py_CLEAR(result);
     }
     core_pick_reset(&pick);
     return result;

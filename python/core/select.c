@@ -331,6 +331,13 @@ bool core_pick_make(core_pick *pick, core_node *array, PyObject *key)
     return basic != 0 ? basic > 0 : pick_plan(pick, array, key);
 }
 
+bool core_pick_goes_apart(const core_pick *pick)
+{
+    enum { MANY_POINTS = 500000 };
+    return pick->selection.kind == ZLG_POINTS && pick->selection.n_points > MANY_POINTS &&
+           core_on_main_thread();
+}
+
 void core_pick_reset(core_pick *pick)
 {
     Py_CLEAR(pick->shape);

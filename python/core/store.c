@@ -91,14 +91,15 @@ static PyObject *store_put(PyObject *object, PyObject *args)
     Py_buffer data;
     if (!PyArg_ParseTuple(args, "sy*", &key, &data))
         return NULL;
+    core_call call;
     zlg_error err;
-    zlg_status status;
-    CORE_UNLOCKED(status =
-                      zlg_store_put(self->handle, key, data.buf, (size_t)data.len, &err));
+    core_call_look(&call);
+    core_call_enter(&call);
+    zlg_status status =
+        zlg_store_put_call(self->handle, key, data.buf, (size_t)data.len, &call.call, &err);
+    bool good = core_call_leave(&call, status, &err);
     PyBuffer_Release(&data);
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    Py_RETURN_NONE;
+    return good ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *store_remove(PyObject *object, PyObject *args)
@@ -107,12 +108,12 @@ static PyObject *store_remove(PyObject *object, PyObject *args)
     const char *key;
     if (!PyArg_ParseTuple(args, "s", &key))
         return NULL;
+    core_call call;
     zlg_error err;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_store_delete(self->handle, key, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    Py_RETURN_NONE;
+    core_call_look(&call);
+    core_call_enter(&call);
+    zlg_status status = zlg_store_delete_call(self->handle, key, &call.call, &err);
+    return core_call_leave(&call, status, &err) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *store_sweep(PyObject *object, PyObject *args)
@@ -121,28 +122,18 @@ static PyObject *store_sweep(PyObject *object, PyObject *args)
     const char *prefix = "";
     if (!PyArg_ParseTuple(args, "|s", &prefix))
         return NULL;
+    core_call call;
+    core_call_look(&call);
     zlg_error err;
     uint64_t n;
-    zlg_status status;
-    CORE_UNLOCKED(status = zlg_store_sweep(self->handle, prefix, &n, &err));
-    if (status != ZLG_OK)
-        return core_raise(&err);
-    return PyLong_FromUnsignedLongLong(n);
+    core_call_enter(&call);
+    zlg_status status = zlg_store_sweep_call(self->handle, prefix, &n, &call.call, &err);
+    return core_call_leave(&call, status, &err) ? PyLong_FromUnsignedLongLong(n) : NULL;
 }
 
-/* Called with the GIL held: a listing makes Python objects all the time. */
-static int add_key(void *list, const char *name, int is_prefix, uint64_t n_bytes)
+static int add_key(void *names, const char *name, int is_prefix, uint64_t n_bytes)
 {
-    PyObject *text =
-        PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "surrogateescape");
-    PyObject *item = text == NULL
-                         ? NULL
-                         : Py_BuildValue("(OOK)", text, is_prefix ? Py_True : Py_False,
-                                         (unsigned long long)n_bytes);
-    int failed = item == NULL || PyList_Append(list, item) < 0;
-    Py_XDECREF(item);
-    Py_XDECREF(text);
-    return failed;
+    return core_names_add(names, name, is_prefix, n_bytes);
 }
 
 /* list(prefix, delimited): [(name, is_prefix, n_bytes)] */
@@ -153,16 +144,17 @@ static PyObject *store_list(PyObject *object, PyObject *args)
     int delimited;
     if (!PyArg_ParseTuple(args, "sp", &prefix, &delimited))
         return NULL;
-    PyObject *list = PyList_New(0);
-    if (list == NULL)
-        return NULL;
+    core_call call;
+    core_names names = {.has_sizes = true};
+    core_call_look(&call);
     zlg_error err;
-    zlg_status status =
-        zlg_store_list(self->handle, prefix, delimited, add_key, list, &err);
-    if (status == ZLG_OK && !PyErr_Occurred())
-        return list;
-    Py_DECREF(list);
-    return core_raise(&err);
+    core_call_enter(&call);
+    zlg_status status = zlg_store_list_call(self->handle, prefix, delimited, add_key,
+                                            &names, &call.call, &err);
+    bool good = core_call_leave(&call, status, &err);
+    PyObject *list = good ? core_names_list(&names) : NULL;
+    core_names_reset(&names);
+    return list;
 }
 
 /* kind(path, zarr_format): 0 nothing, 1 group, 2 array */

@@ -96,6 +96,25 @@ static bool is_same(PyObject *result, const char *name, PyObject *wanted)
     return good;
 }
 
+/* Without the GIL where that can be, since chunks are large. */
+static bool copy_elements(zlg_read_chunk *chunk, PyObject *result)
+{
+    Py_buffer view;
+    int failed = 0;
+    if (PyObject_GetBuffer(result, &view, PyBUF_STRIDES) < 0)
+        return false;
+    if (PyBuffer_IsContiguous(&view, 'C') && (size_t)view.len == chunk->n_bytes_elements) {
+        PyThreadState *thread = PyEval_SaveThread();
+        memcpy(chunk->elements, view.buf, chunk->n_bytes_elements);
+        PyEval_RestoreThread(thread);
+    } else {
+        failed = PyBuffer_ToContiguous(chunk->elements, &view,
+                                       (Py_ssize_t)chunk->n_bytes_elements, 'C');
+    }
+    PyBuffer_Release(&view);
+    return failed == 0;
+}
+
 /* The elements of what the function returned. */
 static bool take(const shown_array *of, zlg_read_chunk *chunk, PyObject *shape,
                  PyObject *result)
@@ -108,14 +127,7 @@ static bool take(const shown_array *of, zlg_read_chunk *chunk, PyObject *shape,
         return false;
     if (of->handle->n_bytes_element == 0)
         return true;
-    Py_buffer view;
-    if (!is_same(result, "dtype", dtype) ||
-        PyObject_GetBuffer(result, &view, PyBUF_STRIDES) < 0)
-        return false;
-    int failed = PyBuffer_ToContiguous(chunk->elements, &view,
-                                       (Py_ssize_t)chunk->n_bytes_elements, 'C');
-    PyBuffer_Release(&view);
-    return failed == 0;
+    return is_same(result, "dtype", dtype) && copy_elements(chunk, result);
 }
 
 /* ---------------------------------------------------------------------- the call */
@@ -125,18 +137,19 @@ static PyObject *call_function(const core_transform *transform, const shown_arra
 {
     PyObject *index = core_int_tuple(chunk->coordinates, zlg_array_rank(chunk->array));
     PyObject *result = NULL;
+    bool is_wanted = index != NULL && !core_call_is_cancelled(transform->call);
     is_inside = true;
-    if (index != NULL && transform->tells_array)
+    if (is_wanted && transform->tells_array)
         result = PyObject_CallFunctionObjArgs(transform->function, (PyObject *)of->array,
                                               index, data, NULL);
-    else if (index != NULL)
+    else if (is_wanted)
         result = PyObject_CallFunctionObjArgs(transform->function, index, data, NULL);
     is_inside = false;
     Py_XDECREF(index);
     return result;
 }
 
-/* False with an exception set. The copy is taken over. */
+/* False, perhaps with an exception set. The copy is taken over. */
 static bool show_python(const core_transform *transform, zlg_read_chunk *chunk, void *copy)
 {
     const shown_array *of = array_of(transform, chunk);
@@ -148,7 +161,8 @@ static bool show_python(const core_transform *transform, zlg_read_chunk *chunk, 
     PyObject *data = data_of(of, chunk, shape, copy);
     PyObject *result = data ? call_function(transform, of, chunk, data) : NULL;
     Py_XDECREF(data);
-    bool good = result != NULL && take(of, chunk, shape, result);
+    bool good = result != NULL && !core_call_is_cancelled(transform->call) &&
+                take(of, chunk, shape, result);
     Py_XDECREF(result);
     Py_DECREF(shape);
     return good;

@@ -106,9 +106,13 @@ static bool write_to(core_node *array, PyObject *key, PyObject *value,
     core_call call;
     if (!core_call_make(&call, terms->timeout))
         return false;
-    bool good = job_make(&job, array, key, value, true) &&
-                core_call_watch(&call, core_state_of(array->module), terms->progress,
-                                terms->cancel);
+    bool made = job_make(&job, array, key, value, true);
+    if (made && terms->cancel == NULL && core_pick_goes_apart(&job.pick)) {
+        job_reset(&job);
+        return write_apart(array, key, value, terms);
+    }
+    bool good = made && core_call_watch(&call, core_state_of(array->module),
+                                        terms->progress, terms->cancel);
     if (good) {
         core_call_writes(&call, array, terms->promise, terms->keep_empty);
         good = run(&job, 1, &call);
@@ -153,22 +157,22 @@ PyObject *core_array_write(PyObject *self, PyObject *args, PyObject *keywords)
                                                                  : NULL;
 }
 
-/* _clear(selection, promise, keep_empty, timeout): the fill value */
+/* _clear(selection, promise, keep_empty, timeout, cancel): the fill value */
 PyObject *core_array_clear(PyObject *self, PyObject *args)
 {
     core_node *array = (core_node *)self;
-    PyObject *selection, *timeout;
+    PyObject *selection, *timeout, *cancel;
     zlg_promise promise;
     int keep_empty;
-    if (!PyArg_ParseTuple(args, "OO&O&O", &selection, core_to_promise, &promise,
-                          core_to_keep_empty, &keep_empty, &timeout))
+    if (!PyArg_ParseTuple(args, "OO&O&OO", &selection, core_to_promise, &promise,
+                          core_to_keep_empty, &keep_empty, &timeout, &cancel))
         return NULL;
     core_pick pick;
     core_call call;
-    if (!core_node_writable(array) || !core_call_make(&call, timeout) ||
-        !core_call_watch(&call, core_state_of(array->module), NULL, NULL))
+    if (!core_node_writable(array) || !core_call_make(&call, timeout))
         return NULL;
-    bool good = core_pick_make(&pick, array, selection);
+    bool good = core_pick_make(&pick, array, selection) &&
+                core_call_watch(&call, core_state_of(array->module), NULL, cancel);
     if (good) {
         zlg_error err;
         core_call_writes(&call, array, promise, keep_empty);
@@ -177,6 +181,7 @@ PyObject *core_array_clear(PyObject *self, PyObject *args)
             zlg_array_fill(pick.handle->array, &pick.selection, NULL, 0, &call.call, &err);
         good = core_call_leave(&call, status, &err);
     }
+    core_call_reset(&call);
     core_pick_reset(&pick);
     return good ? Py_NewRef(Py_None) : NULL;
 }
@@ -221,7 +226,8 @@ PyObject *core_write_many(PyObject *module, PyObject *args)
     bool good = true;
     while (good && n_made < n) {
         good = make_one_of_many(core_state_of(module), &jobs[n_made],
-                                PyList_GetItem(writes, n_made));
+                                PyList_GetItem(writes, n_made)) &&
+               core_breathe((size_t)n_made);
         n_made++;
     }
     good = good && core_call_watch(&call, core_state_of(module), progress, cancel);

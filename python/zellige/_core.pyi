@@ -143,7 +143,9 @@ def set_attributes(
 ) -> None: ...
 def delete_node(store: Store, path: str, /) -> None: ...
 def move_node(store: Store, source: str, destination: str, /) -> None: ...
-def consolidate(store: Store, path: str, promise: Promise | None, /) -> None: ...
+def consolidate(
+    store: Store, path: str, promise: Promise | None, cancel: Any, /
+) -> None: ...
 def open_codec(
     codecs: str,
     zarr_format: int,
@@ -171,6 +173,8 @@ def open_writer(
 def watch(
     report: Callable[[int, int], object] | None, /
 ) -> Callable[[int, int], object] | None: ...
+def leave(cancel: Any, /) -> None: ...
+def put(cancel: Any, destination: Any, key: Any, source: Any, /) -> bool: ...
 
 class Store:
     @property
@@ -273,11 +277,17 @@ class Array(Node):
         promise: Promise | None,
         keep_empty: bool | None,
         timeout: float | None,
+        cancel: Any,
         /,
     ) -> None: ...
     def _refresh(self) -> None: ...
     def _resize(
-        self, shape: tuple[int, ...], promise: Promise | None, timeout: float | None, /
+        self,
+        shape: tuple[int, ...],
+        promise: Promise | None,
+        timeout: float | None,
+        cancel: Any,
+        /,
     ) -> None: ...
     def _append(
         self,

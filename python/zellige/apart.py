@@ -1,10 +1,15 @@
-"""Reads and writes of chunks so large that a person who pressed Ctrl-C would have to wait.
+"""Calls that may have a large chunk in hand, or a transform that takes its time, when a
+person presses Ctrl-C and would have to wait.
 
 The engine looks for a wish to stop between chunks, and inside of those that are not
 compressed; a compressed one is decoded in one go. So on the main thread, where signals are
 handled, such a call is made in a thread of its own and waited for here. When a signal's
 handler raises, the call is told to stop and left behind: what it still has in hand is its
 own memory, and it stores nothing any more.
+
+Memory of the caller's is behind a door (python/core/call.c) which closes when they leave: a
+call puts something there through `put`, or through the engine where there is a transform,
+and they wait for no more than a piece of that.
 """
 
 from __future__ import annotations
@@ -12,41 +17,91 @@ from __future__ import annotations
 import threading
 from array import array as c_array
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core
 
-__all__ = ["apart"]
+__all__ = ["PAUSE", "Call", "apart", "apart_if", "on_main_thread", "put"]
 
 _Result = TypeVar("_Result")
+
+#: Seconds: a signal that comes just before somebody falls asleep wakes nobody up.
+PAUSE = 0.05
+
+#: Bytes that are copied before somebody is looked for who wants to leave.
+_PIECE = 16 << 20
+
+
+class Call(Generic[_Result]):
+    """A call that takes `cancel`, in a thread of its own; `done` is called there at its end."""
+
+    def __init__(self, call: Callable[[Any], _Result], done: Callable[[], object]) -> None:
+        self._door = c_array("i", [0, 0])
+        self._results: list[_Result] = []
+        self._errors: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                self._results.append(call(self._door))
+            except BaseException as error:
+                self._errors.append(error)
+            finally:
+                done()
+
+        self._thread = threading.Thread(target=run, name="zellige")
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def leave(self) -> None:
+        _core.leave(self._door)
+
+    def result(self) -> _Result:
+        self._thread.join()
+        if self._errors:
+            raise self._errors[0]
+        return self._results[0]
 
 
 def apart(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
     """The result of a call that takes `cancel`, made in another thread."""
-    cancel = c_array("i", [0])
-    done = threading.Event()
-    results: list[_Result] = []
-    errors: list[BaseException] = []
     report = _core.watch(None)  # who watches this thread watches the call
     _core.watch(report)
 
-    def run() -> None:
+    def run(cancel: Any) -> _Result:
         _core.watch(report)
-        try:
-            results.append(call(*args, cancel=cancel, **keywords))
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            done.set()
+        return call(*args, cancel=cancel, **keywords)
 
-    thread = threading.Thread(target=run, name="zellige")
-    thread.start()
+    done = threading.Event()
+    made = Call(run, done.set)
     try:
-        done.wait()
+        made.start()
+        while not done.wait(PAUSE):
+            pass
     except BaseException:
-        cancel[0] = 1
+        made.leave()
         raise
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    return made.result()
+
+
+def apart_if(goes: bool, call: Callable[..., _Result]) -> _Result:
+    """The same where that is worth a thread; else here."""
+    return apart(call) if goes else call(cancel=None)
+
+
+def on_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+def put(out: npt.NDArray[Any], result: npt.NDArray[Any], cancel: Any) -> bool:
+    """``out[...] = result``, in pieces; False when the caller has gone before."""
+    if result.ndim == 0 or result.nbytes <= _PIECE:
+        return _core.put(cancel, out, ..., result)
+    step = _PIECE * len(result) // result.nbytes
+    if step == 0:
+        return all(put(out[i], result[i], cancel) for i in range(len(result)))
+    parts = (slice(i, i + step) for i in range(0, len(result), step))
+    return all(_core.put(cancel, out, part, result[part]) for part in parts)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .apart import apart
+from .apart import apart, apart_if, on_main_thread, put
 from .choosing import Choosing
 from .coding import as_codec, split
 from .errors import UnsupportedError, UsageError
@@ -107,9 +107,12 @@ class Array(Choosing, Standard, Node):
     def _from_items(self, items: list[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """Variable-length elements, str or bytes, as an array."""
         if self._description[0] != "vlen_array":
-            found = np.array(items, dtype=object)
-            # In two steps it is faster.
-            return found.astype(self.dtype, copy=False).reshape(shape)
+            result = np.empty(len(items), self.dtype)
+            step = 100_000  # in between, Ctrl-C is heard
+            for i in range(0, len(items), step):
+                # In two steps it is faster.
+                result[i : i + step] = np.array(items[i : i + step], dtype=object)
+            return result.reshape(shape)
         result = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):  # at once, NumPy would look into the items
             result[i] = np.frombuffer(item, self._part_dtype).copy()
@@ -131,17 +134,29 @@ class Array(Choosing, Standard, Node):
         timeout: float | None,
         missing_is_error: bool,
         progress: Progress | None,
+        transform: Callable[[tuple[int, ...], Any], Any] | None,
+        raw: bool | None,
     ) -> Any:
-        result = apart(
-            self.read,
+        return apart(
+            self._read_left,
             selection,
+            out,
             timeout=timeout,
             missing_is_error=missing_is_error,
             progress=progress,
+            transform=transform,
+            raw=raw or False,
         )
-        if out is None:
-            return result
-        out[...] = result
+
+    def _read_left(self, selection: Any, out: Any, *, cancel: Any, **ways: Any) -> Any:
+        """A read that may be left behind. Chunks are decoded straight into the result, which
+        is not the caller's then; a transform gets them first."""
+        if out is None or ways["transform"] is not None:
+            return self.read(selection, out, cancel=cancel, **ways)
+        result = self.read(selection, cancel=cancel, **ways)
+        if not _alike([out], [result]):
+            return self.read(selection, out, cancel=cancel, **ways)  # says what is wrong
+        put(np.asarray(out), np.asarray(result), cancel)
         return out
 
     def _write_apart(
@@ -207,11 +222,12 @@ class Array(Choosing, Standard, Node):
         raw: bool = False,
     ) -> Any:
         """Reads as :func:`read` does, in a thread, while the event loop goes on. When it is
-        cancelled, the engine has stopped before the exception comes: `out` is free then."""
-        from .waiting import in_thread
+        cancelled, `out` is free: nothing is put there after the exception has come."""
+        from .waiting import apart_async, in_thread
 
-        return await in_thread(
-            self.read,
+        leaves = transform is not None or self._goes_apart
+        return await (apart_async if leaves else in_thread)(
+            self._read_left if leaves else self.read,
             selection,
             out,
             timeout=timeout,
@@ -232,9 +248,9 @@ class Array(Choosing, Standard, Node):
         progress: Progress | None = None,
     ) -> None:
         """Writes as :func:`write` does, in a thread, while the event loop goes on."""
-        from .waiting import in_thread
+        from .waiting import apart_async, in_thread
 
-        await in_thread(
+        await (apart_async if self._goes_apart else in_thread)(
             self.write,
             value,
             selection,
@@ -266,7 +282,10 @@ class Array(Choosing, Standard, Node):
         """Puts one value everywhere in a selection; None is the fill value, which removes
         what is stored there."""
         if value is None:
-            self._clear(selection, promise, keep_empty, timeout)
+            apart_if(
+                self._goes_apart,
+                lambda cancel: self._clear(selection, promise, keep_empty, timeout, cancel),
+            )
             return
         if self.dtype.kind in "OT":
             one = as_objects(value, 0, self._description[0])
@@ -304,7 +323,11 @@ class Array(Choosing, Standard, Node):
         What is added holds the fill value; what falls away is removed, and does not come
         back when the array grows.
         """
-        self._resize(shape_of(new_shape), promise, timeout)
+        shape = shape_of(new_shape)
+        apart_if(
+            self._goes_apart,
+            lambda cancel: self._resize(shape, promise, timeout, cancel),
+        )
         self._forget()
         self._changed()
 
@@ -334,7 +357,7 @@ class Array(Choosing, Standard, Node):
                 source, source.shape, axis, promise, keep_empty, timeout, cancel
             )
 
-        _run(run, self._goes_apart)
+        apart_if(self._goes_apart, run)
         self._forget()
         self._changed()
         return self.shape
@@ -534,11 +557,10 @@ def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _run(call: Callable[..., None], goes_apart: bool) -> None:
-    if goes_apart:
-        apart(call)
-    else:
-        call()
+def _alike(outs: Sequence[Any], results: Sequence[Any]) -> bool:
+    """Have they the shapes and types of what was read?"""
+    found = [(np.shape(out), np.asarray(out).dtype) for out in outs]
+    return found == [(np.shape(one), np.asarray(one).dtype) for one in results]
 
 
 def _any_goes_apart(parts: list[Any]) -> bool:
@@ -572,17 +594,18 @@ def read_many(
         ways = timeout, missing_is_error, progress, cancel, transform, raw
         return _core.read_many(pairs, into, *ways)
 
-    if transform is not None or not _any_goes_apart(pairs):
-        return run(outs)
-    results = apart(run, None)
-    if outs is None:
-        return results
-    shapes = [(np.shape(into), np.asarray(into).dtype) for into in outs]
-    if shapes != [(result.shape, result.dtype) for result in results]:
-        return run(outs)  # which says what is wrong with them
-    for into, result in zip(outs, results, strict=True):
-        np.asarray(into)[...] = result
-    return outs
+    def run_left(cancel: Any) -> list[Any]:
+        if outs is None or transform is not None:
+            return run(outs, cancel)
+        results = run(None, cancel)
+        if not _alike(outs, results):
+            return run(outs, cancel)  # which says what is wrong with them
+        for into, result in zip(outs, results, strict=True):
+            put(np.asarray(into), np.asarray(result), cancel)
+        return outs
+
+    leaves = on_main_thread() if transform is not None else _any_goes_apart(pairs)
+    return apart(run_left) if leaves else run(outs)
 
 
 def write_many(
@@ -603,4 +626,4 @@ def write_many(
     def run(cancel: Any = None) -> None:
         _core.write_many(parts, promise, keep_empty, timeout, progress, cancel)
 
-    _run(run, _any_goes_apart(parts))
+    apart_if(_any_goes_apart(parts), run)

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from . import _core
-from .buffers import as_bytes, as_room
+from .buffers import as_bytes, decode, decode_into, encode
 from .choices import (
     BloscCname,
     BloscShuffle,
@@ -369,15 +369,15 @@ class Chain:
             data = np.asarray(data, dtype=self.dtype)
             if data.shape != self.shape:
                 raise UsageError(f"a chunk has the shape {self.shape}, not {data.shape}")
-        return _core.codec_encode(self._handle, as_bytes(data)[0])
+        return encode(self._handle, as_bytes(data)[0])
 
     def decode(self, data: Any, out: Any = None) -> Any:
         """A chunk as an array, or bytes; or into `out`, which is given back."""
         buffer = as_bytes(data)[0]
         if out is None and self.dtype is None:
-            return _core.codec_decode(self._handle, buffer, None)
+            return decode(self._handle, buffer)
         result = np.empty(self.shape, self.dtype) if out is None else out
-        _core.codec_decode(self._handle, buffer, as_room(result))
+        decode_into(self._handle, buffer, result)
         return result
 
     def __repr__(self) -> str:

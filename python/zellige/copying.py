@@ -16,7 +16,7 @@ from .array import Array
 from .coding import split
 from .create import create_array, create_group, place_of
 from .errors import ExistsError, UsageError
-from .group import Group
+from .group import Group, consolidate
 from .layout import Lengths
 from .store import Promise, Store, StoreLike, leaves_nothing, open_place
 from .watching import Progress, Steps, watched
@@ -168,7 +168,7 @@ def copy(
                 **ways,
             )
     if source.is_consolidated:
-        _core.consolidate(store, path, promise)
+        consolidate(store, path, promise=promise)
     return _core.open_group(
         Group, store, path, zarr_format, False, True, promise, keep_empty
     )

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from . import _core
-from .buffers import BYTES, as_bytes, as_room, open_codec
+from .buffers import BYTES, as_bytes, decode, decode_into, encode, open_codec
 from .errors import UnsupportedError, UsageError
 
 _CLASSES: dict[str, type[Codec]] = {}
@@ -79,7 +79,7 @@ class Codec:
     def encode(self, buf: Any) -> Any:
         """What the bytes of a buffer become."""
         data, dtype = as_bytes(buf)
-        encoded = _core.codec_encode(open_codec(self._text, dtype), data)
+        encoded = encode(open_codec(self._text, dtype), data)
         item = self._types()[1]
         return encoded if item is None else np.frombuffer(encoded, item)
 
@@ -89,12 +89,12 @@ class Codec:
         handle = open_codec(self._text, BYTES)
         item, encoded = self._types()
         if out is None and item is None:
-            return _core.codec_decode(handle, data, None)
+            return decode(handle, data)
         if out is None and encoded is not None:
             out = np.empty(len(data) // np.dtype(encoded).itemsize, item)
         if out is None:
-            return np.frombuffer(_core.codec_decode(handle, data, None), item)
-        _core.codec_decode(handle, data, as_room(out))
+            return np.frombuffer(decode(handle, data), item)
+        decode_into(handle, data, out)
         return out
 
 
@@ -379,14 +379,14 @@ class Categorize(Codec):
 
     def encode(self, buf: Any) -> Any:
         items = np.asarray(buf, dtype=self.dtype).reshape(-1)
-        encoded = _core.codec_encode(self._handle(len(items)), as_bytes(items)[0])
+        encoded = encode(self._handle(len(items)), as_bytes(items)[0])
         return np.frombuffer(encoded, self.astype)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         data, _ = as_bytes(buf)
         n = len(data) // np.dtype(self.astype).itemsize
         result = np.empty(n, self.dtype) if out is None else out
-        _core.codec_decode(self._handle(n), data, as_room(result))
+        decode_into(self._handle(n), data, result)
         return result
 
 
@@ -549,10 +549,10 @@ class ZFPY(Codec):
 
     def encode(self, buf: Any) -> bytes:
         array = np.ascontiguousarray(buf)
-        return _core.codec_encode(self._handle(array), as_bytes(array)[0])
+        return encode(self._handle(array), as_bytes(array)[0])
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         if not isinstance(out, np.ndarray):
             raise UsageError("codec zfpy: out says of which type and shape the array is")
-        _core.codec_decode(self._handle(out), as_bytes(buf)[0], as_room(out))
+        decode_into(self._handle(out), as_bytes(buf)[0], out)
         return out

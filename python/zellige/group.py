@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, making
+from .apart import apart_if, on_main_thread
 from .array import Array
 from .create import create_array, create_group
 from .dtype import memory_dtype, told_dtype
@@ -367,7 +368,7 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         """Puts a copy of the documents of all members into the document of the group, from
         which it answers then; or puts them there anew."""
         self._writable()
-        _core.consolidate(self.store, self.path, promise or self.promise)
+        _consolidate(self.store, self.path, promise or self.promise)
         self._reopen(True)
         self._forget()
 
@@ -442,10 +443,18 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         return _reopen, (*place, *ways)
 
 
+def _consolidate(store: Store, path: str, promise: Promise | None) -> None:
+    """Apart, since documents of many members take long to put together."""
+    apart_if(
+        on_main_thread(),
+        lambda cancel: _core.consolidate(store, path, promise, cancel),
+    )
+
+
 def consolidate(
     store: StoreLike, path: str = "", *, promise: Promise | None = None
 ) -> Group:
     """Writes the consolidated metadata of a group, or writes them anew; returns it."""
     opened, path = open_place(store, path, "r+")
-    _core.consolidate(opened, path, promise)
+    _consolidate(opened, path, promise)
     return _core.open_group(Group, opened, path, 0, False, True, promise, False)

@@ -1,17 +1,21 @@
 """Calls that can be awaited: the engine works in a thread, while the event loop goes on.
 
 A call that is cancelled stops the engine and waits until it has stopped, so that nobody
-writes any more into memory that was given to it.
+writes any more into memory that was given to it; or leaves it behind, where that would take
+long.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from array import array as c_array
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["in_thread", "read_each"]
+from .apart import PAUSE, Call
+
+__all__ = ["apart_async", "in_thread", "read_each"]
 
 _Result = TypeVar("_Result")
 
@@ -31,6 +35,28 @@ async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -
                 continue  # it was asked again: the engine is stopping
         task.exception()  # that it was cancelled is known
         raise
+
+
+async def apart_async(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
+    """Awaits a call that may be left behind: a task that is cancelled does not wait for what
+    it has in hand. See apart.py."""
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+
+    def tell() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed by now
+            loop.call_soon_threadsafe(done.set)
+
+    made = Call(lambda cancel: call(*args, cancel=cancel, **keywords), tell)
+    try:
+        made.start()
+        while not done.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), PAUSE)
+    except BaseException:
+        made.leave()
+        raise
+    return made.result()
 
 
 async def read_each(

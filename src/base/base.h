@@ -192,8 +192,19 @@ const char *zlgi_keep(char **at, const char *text);
  *
  * Quicksort around the middle of three, whose partition has no branch for each element;
  * short parts by insertion; what does not get shorter fast enough ends as a heap.
+ *
+ * ZLGI_SORT_WHILE ends early, with the elements in any order, when goes_on(context) says
+ * false: it is asked every few thousand elements and between parts.
  */
 #define ZLGI_SORT(name, type, is_less)                                                     \
+    static inline bool name##_goes_on(const void *context)                                 \
+    {                                                                                      \
+        (void)context;                                                                     \
+        return true;                                                                       \
+    }                                                                                      \
+    ZLGI_SORT_WHILE(name, type, is_less, name##_goes_on)
+
+#define ZLGI_SORT_WHILE(name, type, is_less, goes_on)                                      \
     static void name##_insert(type *a, size_t n, const void *context)                      \
     {                                                                                      \
         for (size_t i = 1, k; i < n; i++) {                                                \
@@ -235,6 +246,8 @@ const char *zlgi_keep(char **at, const char *text);
         type pivot = a[n / 2];                                                             \
         a[n / 2] = a[0];                                                                   \
         for (size_t i = 1; i < n; i++) {                                                   \
+            if (i % 4096 == 0 && !goes_on(context))                                        \
+                break;                                                                     \
             type v = a[i];                                                                 \
             a[i] = a[last + 1];                                                            \
             a[last + 1] = v;                                                               \
@@ -247,6 +260,8 @@ const char *zlgi_keep(char **at, const char *text);
     static void name##_part(type *a, size_t n, int n_splits, const void *context)          \
     {                                                                                      \
         while (n > 24 && n_splits-- > 0) {                                                 \
+            if (!goes_on(context))                                                         \
+                return;                                                                    \
             size_t k = name##_split(a, n, context), n_high = n - k - 1;                    \
             bool low_first = k < n_high;                                                   \
             name##_part(low_first ? a : a + k + 1, low_first ? k : n_high, n_splits,       \

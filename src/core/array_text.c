@@ -145,15 +145,22 @@ static int count_object(void *user, const char *name, int is_prefix, uint64_t n_
     return 0;
 }
 
-zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
-                            uint64_t *out_n_bytes, zlg_error *err)
+zlg_status zlg_array_stored_call(zlg_array *array, uint64_t *out_n_objects,
+                                 uint64_t *out_n_bytes, const zlg_call *call,
+                                 zlg_error *err)
 {
     stored_count count = {.array = array};
     zlg_status status =
-        zlg_store_list(array->store, array->path, 0, count_object, &count, err);
+        zlg_store_list_call(array->store, array->path, 0, count_object, &count, call, err);
     *out_n_objects = count.n_objects;
     *out_n_bytes = count.n_bytes;
     return status == ZLG_NOT_FOUND ? ZLG_OK : status;
+}
+
+zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
+                            uint64_t *out_n_bytes, zlg_error *err)
+{
+    return zlg_array_stored_call(array, out_n_objects, out_n_bytes, NULL, err);
 }
 
 /* ------------------------------------------------------------------ values */
@@ -195,16 +202,26 @@ zlg_status zlg_array_format(zlg_array *array, const void *elements, size_t n, in
 
 /* ------------------------------------------------------------------ plans */
 
-zlg_status zlg_array_explain(zlg_array *array, const zlg_selection *selection, int resolve,
-                             int64_t max_objects, zlg_text *out, zlg_error *err)
+zlg_status zlg_array_explain_call(zlg_array *array, const zlg_selection *selection,
+                                  int resolve, int64_t max_objects, zlg_text *out,
+                                  const zlg_call *given, zlg_error *err)
 {
+    zlg_call call;
+    ZLGI_TRY(zlgi_call_read(given, &call, err));
+    call.transform = NULL; /* no chunk is read */
     zlgi_request request = {.source = &array->source, .selection = selection};
     zlgi_buf buf;
     zlgi_buf_init(&buf, array->store->alloc);
     zlg_status status = zlgi_engine_explain(&array->store->ctx->engine, &request,
-                                            resolve != 0, max_objects, &buf, err);
+                                            resolve != 0, max_objects, &call, &buf, err);
     if (status == ZLG_OK)
         status = zlgi_buf_take_text(&buf, array->store->ctx, out, err);
     zlgi_buf_reset(&buf);
     return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
+}
+
+zlg_status zlg_array_explain(zlg_array *array, const zlg_selection *selection, int resolve,
+                             int64_t max_objects, zlg_text *out, zlg_error *err)
+{
+    return zlg_array_explain_call(array, selection, resolve, max_objects, out, NULL, err);
 }

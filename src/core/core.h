@@ -22,9 +22,13 @@ typedef struct zlgi_patience {
     uint64_t n_done, n_all; /* told by its poll */
 } zlgi_patience;
 void zlgi_patience_init(zlgi_patience *patience, const zlg_call *call);
+/* The same of a call as it was given, which may be NULL. */
+zlg_status zlgi_patience_read(const zlg_call *given, zlg_call *call,
+                              zlgi_patience *patience, zlg_error *err);
 /* CANCELLED when it is at its end. */
 zlg_status zlgi_patience_check(zlgi_patience *patience, zlg_error *err);
-int zlgi_patience_waiting(void *patience); /* for transactions */
+int zlgi_patience_waiting(void *patience);           /* for transactions */
+zlgi_txn zlgi_patience_txn(zlgi_patience *patience); /* for what a store lists or sweeps */
 /* The call with the time that is left. */
 zlg_call zlgi_patience_rest(const zlgi_patience *patience);
 
@@ -148,7 +152,7 @@ zlg_status zlgi_node_load(zlg_store *store, const char *path, int zarr_format,
 /* One document; NOT_FOUND without a message when there is none. */
 zlg_status zlgi_document_get(zlg_store *store, const char *path, const char *name,
                              zlgi_arena *arena, const zlgi_json **out, zlg_error *err);
-/* members.c: zlg_group_members, as long as the caller waits; patience NULL: for ever. */
+/* members.c: zlg_group_members, as long as the caller waits. */
 zlg_status zlgi_group_members(zlg_group *group, bool recursive, zlgi_patience *patience,
                               zlg_member_fn each, void *user, zlg_error *err);
 /* hierarchy.c: from consolidated metadata; path relative to the store. */
@@ -200,6 +204,10 @@ void zlgi_request_settle(zlgi_request *request, const zlg_array *array,
                          const zlg_call *call);
 zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *room,
                             zlg_error *err);
+/* ctx.c: zlg_store_list, as long as the caller waits. */
+zlg_status zlgi_store_list(zlg_store *store, const char *prefix, bool delimited,
+                           zlgi_patience *patience, zlg_list_fn each, void *user,
+                           zlg_error *err);
 /* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
 zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
                             zlg_error *err);

@@ -181,39 +181,90 @@ zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const c
     return ZLG_OK;
 }
 
+/* n_parts: 1, or ZLGI_REMOVE. */
+static zlg_status change(zlg_store *store, const char *key, const zlgi_bytes *part,
+                         int n_parts, const zlg_call *given, zlg_error *err)
+{
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
+    ZLGI_TRY(zlgi_key_check(key, err));
+    zlgi_txn how = zlgi_patience_txn(&patience);
+    how.change = ZLGI_REPLACE;
+    how.promise = ZLG_VISIBLE;
+    return zlgi_store_change(store, key, &how, part, n_parts, err);
+}
+
+zlg_status zlg_store_put_call(zlg_store *store, const char *key, const void *data,
+                              size_t n_bytes, const zlg_call *call, zlg_error *err)
+{
+    const zlgi_bytes part = {.data = data, .n = n_bytes};
+    return change(store, key, &part, 1, call, err);
+}
+
 zlg_status zlg_store_put(zlg_store *store, const char *key, const void *data,
                          size_t n_bytes, zlg_error *err)
 {
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    ZLGI_TRY(zlgi_key_check(key, err));
-    zlgi_bytes part = {.data = data, .n = n_bytes};
-    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, &part, 1, err);
+    return zlg_store_put_call(store, key, data, n_bytes, NULL, err);
+}
+
+zlg_status zlg_store_delete_call(zlg_store *store, const char *key, const zlg_call *call,
+                                 zlg_error *err)
+{
+    return change(store, key, NULL, ZLGI_REMOVE, call, err);
 }
 
 zlg_status zlg_store_delete(zlg_store *store, const char *key, zlg_error *err)
 {
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    ZLGI_TRY(zlgi_key_check(key, err));
-    return zlgi_store_put(store, key, ZLGI_REPLACE, ZLG_VISIBLE, NULL, ZLGI_REMOVE, err);
+    return zlg_store_delete_call(store, key, NULL, err);
+}
+
+zlg_status zlgi_store_list(zlg_store *store, const char *prefix, bool delimited,
+                           zlgi_patience *patience, zlg_list_fn each, void *user,
+                           zlg_error *err)
+{
+    const zlgi_txn txn = zlgi_patience_txn(patience);
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_LIST, "be listed", err));
+    if (*prefix)
+        ZLGI_TRY(zlgi_key_check(prefix, err));
+    return store->class->list(store, prefix, delimited, &txn, each, user, err);
+}
+
+zlg_status zlg_store_list_call(zlg_store *store, const char *prefix, int delimited,
+                               zlg_list_fn each, void *user, const zlg_call *given,
+                               zlg_error *err)
+{
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
+    return zlgi_store_list(store, prefix, delimited != 0, &patience, each, user, err);
 }
 
 zlg_status zlg_store_list(zlg_store *store, const char *prefix, int delimited,
                           zlg_list_fn each, void *user, zlg_error *err)
 {
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_LIST, "be listed", err));
+    return zlg_store_list_call(store, prefix, delimited, each, user, NULL, err);
+}
+
+zlg_status zlg_store_sweep_call(zlg_store *store, const char *prefix, uint64_t *out_n,
+                                const zlg_call *given, zlg_error *err)
+{
+    zlg_call call;
+    zlgi_patience patience;
+    *out_n = 0;
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     if (*prefix)
         ZLGI_TRY(zlgi_key_check(prefix, err));
-    return store->class->list(store, prefix, delimited != 0, each, user, err);
+    const zlgi_txn txn = zlgi_patience_txn(&patience);
+    return store->class->sweep(store, prefix, &txn, out_n, err);
 }
 
 zlg_status zlg_store_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
                            zlg_error *err)
 {
-    *out_n = 0;
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    if (*prefix)
-        ZLGI_TRY(zlgi_key_check(prefix, err));
-    return store->class->sweep(store, prefix, out_n, err);
+    return zlg_store_sweep_call(store, prefix, out_n, NULL, err);
 }
 
 void zlg_text_free(zlg_text *text)

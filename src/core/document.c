@@ -57,7 +57,10 @@ static zlg_status read_now(changing *c, const zlgi_json **out)
 
 static zlg_status store_text(changing *c)
 {
+    zlgi_patience *patience = c->edit->patience;
     ZLGI_TRY(within_key(c->key, zlgi_document_check(c->store, c->text, c->err), c->err));
+    if (patience) /* a large one took its time */
+        ZLGI_TRY(zlgi_patience_check(patience, c->err));
     zlgi_bytes part = {.data = c->text->data, .n = c->text->n};
     return c->store->class->commit(c->store, c->key, &c->txn, &part, 1, c->err);
 }

@@ -16,7 +16,7 @@ typedef struct member_list {
     zlgi_arena *arena;
     zlgi_buf members; /* of struct member */
     bool recursive;
-    zlgi_patience *patience; /* or NULL */
+    zlgi_patience *patience;
     int64_t n_seen;
     zlg_error *err;
     /* The directory at hand: one for all levels, since hierarchies may be deep and stacks
@@ -41,15 +41,9 @@ static zlg_status add_member(member_list *list, const char *path, zlg_node kind)
 typedef struct name_list {
     zlgi_arena *arena;
     zlgi_buf *names; /* of const char * */
-    zlgi_patience *patience;
     zlg_status status;
     zlg_error *err;
 } name_list;
-
-static zlg_status go_on(zlgi_patience *patience, zlg_error *err)
-{
-    return patience ? zlgi_patience_check(patience, err) : ZLG_OK;
-}
 
 static int add_name(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
@@ -57,9 +51,6 @@ static int add_name(void *user, const char *name, int is_prefix, uint64_t n_byte
     (void)n_bytes;
     if (!is_prefix || zlgi_meta_path_check(name, NULL) != ZLG_OK)
         return 0;
-    list->status = go_on(list->patience, list->err);
-    if (list->status != ZLG_OK)
-        return 1;
     const char *copy = zlgi_arena_text(list->arena, name, strlen(name));
     list->status = copy ? zlgi_buf_append(list->names, &copy, sizeof copy, list->err)
                         : zlgi_no_memory(list->err, strlen(name));
@@ -92,7 +83,7 @@ static zlg_status visit(member_list *list, const char *name)
     if (n + 1 + strlen(name) >= sizeof list->path)
         return ZLG_OK; /* too deep to be opened: links that lead round */
     snprintf(list->path + n, sizeof list->path - n, "%s%s", n ? "/" : "", name);
-    zlg_status status = go_on(list->patience, list->err);
+    zlg_status status = zlgi_patience_check(list->patience, list->err);
     if (status == ZLG_OK)
         status = look_at(list, &is_member, &kind);
     if (status == ZLG_OK && is_member)
@@ -108,12 +99,9 @@ static zlg_status walk(member_list *list)
     zlg_store *store = list->group->store;
     zlgi_buf names;
     zlgi_buf_init(&names, store->alloc);
-    name_list found = {.arena = list->arena,
-                       .names = &names,
-                       .patience = list->patience,
-                       .err = list->err};
-    zlg_status status =
-        zlg_store_list(store, list->path, true, add_name, &found, list->err);
+    name_list found = {.arena = list->arena, .names = &names, .err = list->err};
+    zlg_status status = zlgi_store_list(store, list->path, true, list->patience, add_name,
+                                        &found, list->err);
     if (status == ZLG_OK)
         status = found.status;
     const char **name = (const char **)(void *)names.data;
@@ -242,8 +230,17 @@ zlg_status zlgi_group_members(zlg_group *group, bool recursive, zlgi_patience *p
     return zlgi_within(err, status, "group %s", *group->path ? group->path : "/");
 }
 
+zlg_status zlg_group_members_call(zlg_group *group, int recursive, zlg_member_fn each,
+                                  void *user, const zlg_call *given, zlg_error *err)
+{
+    zlg_call call;
+    zlgi_patience patience;
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
+    return zlgi_group_members(group, recursive != 0, &patience, each, user, err);
+}
+
 zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each,
                              void *user, zlg_error *err)
 {
-    return zlgi_group_members(group, recursive != 0, NULL, each, user, err);
+    return zlg_group_members_call(group, recursive, each, user, NULL, err);
 }

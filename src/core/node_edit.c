@@ -4,21 +4,13 @@
  */
 #include "core/core.h"
 
-static zlg_status start_waiting(const zlg_call *given, zlg_call *call,
-                                zlgi_patience *patience, zlg_error *err)
-{
-    ZLGI_TRY(zlgi_call_read(given, call, err));
-    zlgi_patience_init(patience, call);
-    return ZLG_OK;
-}
-
 zlg_status zlgi_edit_read(const zlg_store *store, const char *path,
                           const zlg_edit_options *given, zlgi_edit *room, zlg_error *err)
 {
     zlg_edit_options *options = &room->options;
     ZLGI_TRY(
         zlgi_options_read(given, "ZLG_EDIT_OPTIONS_INIT", options, sizeof *options, err));
-    ZLGI_TRY(start_waiting(options->call, &room->call, &room->patience, err));
+    ZLGI_TRY(zlgi_patience_read(options->call, &room->call, &room->patience, err));
     ZLGI_TRY(zlgi_promise_check(options->promise, err));
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     return zlgi_meta_path_check(path, err);
@@ -44,7 +36,7 @@ zlg_status zlg_node_delete(zlg_store *store, const char *path, const zlg_call *g
 {
     zlg_call call;
     zlgi_patience patience;
-    ZLGI_TRY(start_waiting(given, &call, &patience, err));
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(path, err));
     zlg_status status = zlgi_turn_check(&store->ctx->turns, store, path, err);
@@ -106,7 +98,7 @@ zlg_status zlg_node_rename(zlg_store *store, const char *from, const char *to,
 {
     zlg_call call;
     zlgi_patience patience;
-    ZLGI_TRY(start_waiting(given, &call, &patience, err));
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
     ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_meta_path_check(from, err));
     ZLGI_TRY(zlgi_meta_path_check(to, err));

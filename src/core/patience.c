@@ -17,6 +17,14 @@ void zlgi_patience_init(zlgi_patience *patience, const zlg_call *call)
         patience->deadline_ns = now + ns;
 }
 
+zlg_status zlgi_patience_read(const zlg_call *given, zlg_call *call,
+                              zlgi_patience *patience, zlg_error *err)
+{
+    ZLGI_TRY(zlgi_call_read(given, call, err));
+    zlgi_patience_init(patience, call);
+    return ZLG_OK;
+}
+
 zlg_status zlgi_patience_check(zlgi_patience *patience, zlg_error *err)
 {
     const zlg_call *call = patience->call;
@@ -36,6 +44,11 @@ zlg_status zlgi_patience_check(zlgi_patience *patience, zlg_error *err)
 int zlgi_patience_waiting(void *patience)
 {
     return zlgi_patience_check(patience, NULL) != ZLG_OK;
+}
+
+zlgi_txn zlgi_patience_txn(zlgi_patience *patience)
+{
+    return (zlgi_txn){.waiting = zlgi_patience_waiting, .user = patience};
 }
 
 zlg_call zlgi_patience_rest(const zlgi_patience *patience)

@@ -56,7 +56,6 @@ static zlg_status look_at(removal *r, bool *out_nested)
 
 typedef struct contents {
     zlgi_buf names; /* of each a byte, whether more lies below it, and the name */
-    zlgi_patience *patience;
     zlg_status status;
     zlg_error *err;
 } contents;
@@ -70,9 +69,7 @@ static int note_name(void *user, const char *name, int is_prefix, uint64_t n_byt
     for (size_t i = 0; i < ZLGI_COUNT(documents); i++)
         if (strcmp(name, documents[i]) == 0)
             return 0;
-    c->status = zlgi_patience_check(c->patience, c->err);
-    if (c->status == ZLG_OK)
-        c->status = zlgi_buf_append(&c->names, &nested, 1, c->err);
+    c->status = zlgi_buf_append(&c->names, &nested, 1, c->err);
     if (c->status == ZLG_OK)
         c->status = zlgi_buf_append(&c->names, name, strlen(name) + 1, c->err);
     return c->status != ZLG_OK;
@@ -97,7 +94,7 @@ static zlg_status remove_name(removal *r, const char *name, bool nested)
 
 static zlg_status remove_contents(removal *r, contents *c, bool nested)
 {
-    ZLGI_TRY(zlg_store_list(r->store, r->path, 1, note_name, c, r->err));
+    ZLGI_TRY(zlgi_store_list(r->store, r->path, true, r->patience, note_name, c, r->err));
     ZLGI_TRY(c->status);
     for (size_t i = 0; i < c->names.n;) {
         const char *name = (const char *)c->names.data + i + 1;
@@ -111,7 +108,7 @@ static zlg_status remove_contents(removal *r, contents *c, bool nested)
 static zlg_status remove_here(removal *r)
 {
     bool nested;
-    contents c = {.patience = r->patience, .err = r->err};
+    contents c = {.err = r->err};
     ZLGI_TRY(look_at(r, &nested));
     zlgi_buf_init(&c.names, r->store->alloc);
     zlg_status status = remove_contents(r, &c, nested);

@@ -131,8 +131,7 @@ zlg_status zlgi_make_room(zlg_store *store, const char *path, bool overwrite,
     zlg_node kind = ZLG_NODE_NONE;
     zlg_call call;
     zlgi_patience patience;
-    ZLGI_TRY(zlgi_call_read(given, &call, err));
-    zlgi_patience_init(&patience, &call);
+    ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
     ZLGI_TRY(zlgi_make_parents(store, path, 0, ZLG_VISIBLE, err));
     zlg_status status = zlgi_kind_at(store, path, 0, &kind, err);
     if (overwrite)

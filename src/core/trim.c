@@ -52,10 +52,8 @@ static int note_object(void *user, const char *name, int is_prefix, uint64_t n_b
     }
     if (!outside && !border)
         return 0;
-    t->status = zlgi_patience_check(t->patience, t->err);
-    if (t->status == ZLG_OK)
-        t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
-                                    (size_t)meta->rank * sizeof *coordinates, t->err);
+    t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
+                                (size_t)meta->rank * sizeof *coordinates, t->err);
     return t->status != ZLG_OK;
 }
 
@@ -215,8 +213,8 @@ static zlg_status fill_border(trimming *t)
 static zlg_status trim(trimming *t)
 {
     const zlg_array *array = t->array;
-    zlg_status status =
-        zlg_store_list(array->store, array->path, 0, note_object, t, t->err);
+    zlg_status status = zlgi_store_list(array->store, array->path, false, t->patience,
+                                        note_object, t, t->err);
     if (status != ZLG_NOT_FOUND)
         ZLGI_TRY(status);
     ZLGI_TRY(t->status);

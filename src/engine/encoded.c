@@ -41,7 +41,7 @@ static zlg_status take_all(zlgi_job *job, const zlgi_request *request, size_t n,
     memset(views->data, 0, n_bytes);
     zlgi_request points = *request;
     points.memory = views->data; /* nothing is placed */
-    ZLGI_TRY(zlgi_plan_make(&job->plan, job->engine->alloc, &points, 1, err));
+    ZLGI_TRY(zlgi_plan_make(&job->plan, job, job->engine->alloc, &points, 1, err));
     job->taken = (zlgi_view *)(void *)views->data;
     job->n_keep = zlgi_job_threads(job);
     return zlgi_read_planned(job, err);

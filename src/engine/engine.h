@@ -168,9 +168,10 @@ zlg_status zlgi_chunk_decode(zlgi_engine *engine, zlgi_scratch *scratch,
                              const zlgi_source *source, const int64_t *shape,
                              zlgi_bytes encoded, void *elements, zlg_error *err);
 
-/* ------------------------------------------------------------------ explain.c */
+/* ------------------------------------------------------------------ explain.c
+ * The call has no transform. */
 zlg_status zlgi_engine_explain(zlgi_engine *engine, const zlgi_request *request,
-                               bool resolve, int64_t max_objects, zlgi_buf *out,
-                               zlg_error *err);
+                               bool resolve, int64_t max_objects, const zlg_call *call,
+                               zlgi_buf *out, zlg_error *err);
 
 #endif

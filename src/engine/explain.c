@@ -93,7 +93,7 @@ static zlg_status resolve_object(explainer *e, const zlgi_planned *planned, cons
         status = trace_object(e, planned, &uses, &object, key);
     zlgi_scratch_pop(e->worker.scratch);
     store->class->release(store, &object);
-    return zlgi_within(e->err, status, "chunk %s", key);
+    return status == ZLG_CANCELLED ? status : zlgi_within(e->err, status, "chunk %s", key);
 }
 
 static zlg_status explain_object(explainer *e, uint64_t k, bool resolve)
@@ -124,30 +124,35 @@ static zlg_status explain_plan(explainer *e, bool resolve, int64_t max_objects)
                              (long long)zlgi_use_count(zlgi_plan_use(plan, 0)),
                              (unsigned long long)zlgi_use_count(zlgi_plan_use(plan, 0)) *
                                  e->source->item));
-    for (uint64_t k = 0; k < n_listed; k++)
+    for (uint64_t k = 0; k < n_listed; k++) {
+        ZLGI_TRY(zlgi_worker_check(&e->worker));
         ZLGI_TRY(explain_object(e, k, resolve));
+    }
     return zlgi_buf_printf(e->out, e->err, "]}");
 }
 
 zlg_status zlgi_engine_explain(zlgi_engine *engine, const zlgi_request *request,
-                               bool resolve, int64_t max_objects, zlgi_buf *out,
-                               zlg_error *err)
+                               bool resolve, int64_t max_objects, const zlg_call *call,
+                               zlgi_buf *out, zlg_error *err)
 {
     zlgi_request planned = *request;
     /* Places are worked out but never written to; any address will do. */
     planned.memory = (uint8_t *)((uintptr_t)1 << 40);
     zlgi_job job;
-    zlgi_job_init(&job, engine, NULL);
+    zlgi_job_init(&job, engine, call);
     explainer e = {.source = request->source, .out = out, .err = err};
     e.worker.job = &job;
+    e.worker.is_caller = true;
     e.worker.trace = &e.trace;
     zlgi_buf_init(&e.trace.ranges, engine->alloc);
-    zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, &planned, 1, err);
+    zlg_status status = zlgi_plan_make(&job.plan, &job, engine->alloc, &planned, 1, err);
     e.worker.scratch = zlgi_scratch_new(engine->alloc, engine->limits);
     if (status == ZLG_OK && !e.worker.scratch)
         status = zlgi_no_memory(err, sizeof *e.worker.scratch);
     if (status == ZLG_OK)
         status = explain_plan(&e, resolve, max_objects);
+    if (status == ZLG_CANCELLED && err != NULL)
+        *err = job.error;
     zlgi_scratch_free(e.worker.scratch);
     zlgi_buf_reset(&e.trace.ranges);
     zlgi_job_reset(&job);

@@ -65,6 +65,25 @@ void zlgi_job_stop(zlgi_job *job, const char *why)
     pthread_mutex_unlock(&job->lock);
 }
 
+static bool asks_to_place(const zlgi_job *job)
+{
+    return zlgi_job_transform(job) && job->call->placing;
+}
+
+bool zlgi_placing_begin(zlgi_job *job)
+{
+    if (!asks_to_place(job) || job->call->placing(job->call->user, 1) == 0)
+        return true;
+    zlgi_job_stop(job, "stopped by the caller");
+    return false;
+}
+
+void zlgi_placing_end(const zlgi_job *job)
+{
+    if (asks_to_place(job))
+        job->call->placing(job->call->user, 0);
+}
+
 /* Gives back what is reserved, and the buffers not in use that it was for, unless they are
  * for no more than n_kept bytes. */
 static void give_back(zlgi_worker *worker, uint64_t n_kept)
@@ -151,6 +170,12 @@ static void idle(void *user)
     if (job->call && job->call->cancel &&
         __atomic_load_n(job->call->cancel, __ATOMIC_RELAXED))
         zlgi_job_stop(job, "stopped by the caller");
+}
+
+bool zlgi_job_goes_on(zlgi_job *job)
+{
+    idle(job);
+    return !job->stopped;
 }
 
 bool zlgi_worker_wants(const zlgi_worker *worker, uint64_t piece)

@@ -8,6 +8,8 @@
 
 /* ------------------------------------------------------------------ plan (plan.c) */
 
+typedef struct zlgi_job zlgi_job;
+
 /* One request's part of one object. */
 typedef struct zlgi_record {
     uint32_t source; /* first request with the same source */
@@ -24,6 +26,9 @@ typedef struct zlgi_record {
  */
 typedef struct zlgi_plan {
     zlgi_arena arena;
+    zlgi_job *job;    /* whose caller is asked whether to go on; or NULL */
+    uint64_t n_steps; /* since the plan was begun */
+    bool is_stopped;
     const zlgi_request *requests;
     size_t n_requests;
     uint8_t *uses; /* of each request over its whole array: see zlgi_plan_use */
@@ -50,7 +55,8 @@ typedef struct zlgi_planned {
     size_t n_records;
 } zlgi_planned;
 
-zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
+/* CANCELLED when the caller of the job, which may be NULL, waits no longer. */
+zlg_status zlgi_plan_make(zlgi_plan *plan, zlgi_job *job, const zlgi_alloc *alloc,
                           const zlgi_request *requests, size_t n, zlg_error *err);
 void zlgi_plan_reset(zlgi_plan *plan);
 void zlgi_plan_object(const zlgi_plan *plan, uint64_t k, zlgi_planned *out);
@@ -90,7 +96,7 @@ static inline uint64_t zlgi_part(uint64_t length, int i, int n)
 typedef struct zlgi_worker zlgi_worker;
 typedef struct zlgi_joint zlgi_joint;
 
-typedef struct zlgi_job {
+struct zlgi_job {
     zlgi_engine *engine;
     const zlg_call *call;
     zlgi_plan plan;
@@ -113,7 +119,7 @@ typedef struct zlgi_job {
     zlgi_arena *keep;   /* variable length: one per worker */
     int n_keep, n_kept; /* n_kept atomic */
     void (*run_task)(zlgi_worker *worker, uint64_t object, int block);
-} zlgi_job;
+};
 
 /* NULL: what is decoded is placed as it is. */
 static inline zlg_transform_fn zlgi_job_transform(const zlgi_job *job)
@@ -164,11 +170,16 @@ int zlgi_job_hands(zlgi_job *job);
 bool zlgi_job_cuts(const zlgi_job *job, const zlgi_source *source);
 /* The same as zlgi_job_hands for a write. */
 int zlgi_job_write_hands(zlgi_job *job);
+/* The same before there are workers, on the thread of the caller: does it go on? */
+bool zlgi_job_goes_on(zlgi_job *job);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);
 /* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker
  * keeps, as it keeps the buffers, until others wait for them. Few bytes are not counted. */
 void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes);
+/* May elements be put into the caller's memory? Then _end is due. */
+bool zlgi_placing_begin(zlgi_job *job);
+void zlgi_placing_end(const zlgi_job *job);
 /* Ends the job: CANCELLED. */
 void zlgi_job_stop(zlgi_job *job, const char *why);
 /* Records worker->error for a piece of the object at hand. */

@@ -4,6 +4,22 @@
  */
 #include "engine/job.h"
 
+enum { STEPS_PER_LOOK = 4096 };
+
+static inline bool goes_on(zlgi_plan *plan)
+{
+    if (++plan->n_steps % STEPS_PER_LOOK == 0 && plan->job && !plan->is_stopped)
+        plan->is_stopped = !zlgi_job_goes_on(plan->job);
+    return !plan->is_stopped;
+}
+
+static zlg_status stopped(const zlgi_plan *plan, zlg_error *err)
+{
+    if (err)
+        *err = plan->job->error;
+    return ZLG_CANCELLED;
+}
+
 static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
                                   const void *context)
 {
@@ -12,7 +28,14 @@ static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
         return a->source < b->source;
     return a->object != b->object ? a->object < b->object : a->request < b->request;
 }
-ZLGI_SORT(sort_records, zlgi_record, record_is_less)
+
+static bool goes_on_sorting(const void *context)
+{
+    zlgi_plan *plan = *(zlgi_plan *const *)context;
+    plan->n_steps |= 63; /* a part is many steps */
+    return goes_on(plan);
+}
+ZLGI_SORT_WHILE(sort_records, zlgi_record, record_is_less, goes_on_sorting)
 
 /* Records name objects by ordinals, which must fit in 64 bits. */
 static zlg_status count_chunks(const zlgi_grid *grid, int64_t *out, zlg_error *err)
@@ -81,6 +104,8 @@ static zlg_status choose_objects(zlgi_plan *plan, zlg_error *err)
         return zlgi_no_memory(err, n_bytes);
     for (uint64_t k = 0; k < plan->n_objects && n < n_most; k++) {
         int64_t at[ZLG_MAX_RANK];
+        if (!goes_on(plan))
+            return stopped(plan, err);
         touched_coordinates(plan->touched, plan->requests[0].source->grid.rank, k, at);
         if (is_wanted(plan, 0, at))
             chosen[n++] = k;
@@ -129,6 +154,8 @@ static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlg_error *err)
     ZLGI_TRY(touch(plan, record.request, touched, &n_objects, err));
     for (uint64_t k = 0; k < n_objects; k++) {
         int64_t at[ZLG_MAX_RANK];
+        if (!goes_on(plan))
+            return stopped(plan, err);
         touched_coordinates(touched, grid->rank, k, at);
         record.object = zlgi_grid_ordinal(grid, at);
         if (is_wanted(plan, record.request, at))
@@ -176,6 +203,8 @@ static zlg_status add_records(zlgi_plan *plan, zlg_error *err)
     source_table table;
     ZLGI_TRY(make_table(plan, &table, err));
     for (uint32_t i = 0; i < plan->n_requests; i++) {
+        if (!goes_on(plan))
+            return stopped(plan, err);
         zlgi_record record = {.request = i, .source = first_with_source(plan, &table, i)};
         int64_t n_chunks;
         ZLGI_TRY(count_chunks(&plan->requests[i].source->grid, &n_chunks, err));
@@ -198,7 +227,9 @@ static zlg_status make_records(zlgi_plan *plan, zlg_error *err)
     ZLGI_TRY(zlgi_buf_reserve(&plan->record_buf, 1, true, err)); /* never NULL */
     zlgi_record *records = (zlgi_record *)(void *)plan->record_buf.data;
     size_t n = plan->record_buf.n / sizeof *records;
-    sort_records(records, n, NULL);
+    sort_records(records, n, &plan);
+    if (plan->is_stopped)
+        return stopped(plan, err);
     for (size_t i = 0; i < n; i++)
         plan->n_objects += i == 0 || !same_object(&records[i], &records[i - 1]);
     size_t n_groups = 0, n_bytes = ((size_t)plan->n_objects + 1) * sizeof(size_t);
@@ -241,10 +272,11 @@ static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
     return kind == ZLGI_USE_MASK ? choose_objects(plan, err) : ZLG_OK;
 }
 
-zlg_status zlgi_plan_make(zlgi_plan *plan, const zlgi_alloc *alloc,
+zlg_status zlgi_plan_make(zlgi_plan *plan, zlgi_job *job, const zlgi_alloc *alloc,
                           const zlgi_request *requests, size_t n, zlg_error *err)
 {
     memset(plan, 0, sizeof *plan);
+    plan->job = job;
     zlgi_arena_init(&plan->arena, alloc);
     plan->requests = requests;
     plan->n_requests = n;

@@ -316,7 +316,7 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
     clear_missing(call, n);
-    zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
+    zlg_status status = zlgi_plan_make(&job.plan, &job, engine->alloc, requests, n, err);
     if (status == ZLG_OK)
         status = zlgi_read_planned(&job, err);
     zlgi_job_reset(&job);
@@ -370,7 +370,7 @@ static zlg_status read_views(zlgi_job *job, const zlgi_request *request, zlg_var
     zlgi_request to_views = *request;
     to_views.memory = views->data;
     to_views.strides = NULL;
-    ZLGI_TRY(zlgi_plan_make(&job->plan, job->engine->alloc, &to_views, 1, err));
+    ZLGI_TRY(zlgi_plan_make(&job->plan, job, job->engine->alloc, &to_views, 1, err));
     job->n_keep = zlgi_job_threads(job);
     ZLGI_TRY(zlgi_read_planned(job, err));
     return zlgi_join_views(job->engine, (const zlgi_view *)(const void *)views->data,

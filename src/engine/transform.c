@@ -69,13 +69,17 @@ static zlg_status show(shown *s, zlg_read_chunk *chunk)
     return zlgi_within(err, status, "transform");
 }
 
-static void place(const shown *s, uint8_t *elements, const zlgi_uses *uses)
+static zlg_status place(const shown *s, uint8_t *elements, const zlgi_uses *uses)
 {
     static const zlgi_swap none = {.width = 0};
     if (s->level->chain->normalize && s->source->item > 0)
         zlgi_dtype_normalize(s->source->dtype, elements, s->n_bytes / s->source->item);
+    if (!zlgi_placing_begin(s->worker->job))
+        return ZLG_CANCELLED;
     for (size_t i = 0; i < uses->n; i++)
         zlgi_place(zlgi_uses_at(uses, i), elements, s->strides, s->source->item, &none);
+    zlgi_placing_end(s->worker->job);
+    return ZLG_OK;
 }
 
 static zlg_status transform(shown *s, const zlgi_range *range, const zlgi_uses *uses,
@@ -100,7 +104,7 @@ static zlg_status transform(shown *s, const zlgi_range *range, const zlgi_uses *
                             .n_bytes_elements = s->n_bytes};
     ZLGI_TRY(show(s, &chunk));
     if (!chunk.placed)
-        place(s, elements, uses);
+        ZLGI_TRY(place(s, elements, uses));
     for (size_t i = 0; i < uses->n; i++)
         s->worker->n_done +=
             (uint64_t)zlgi_use_count(zlgi_uses_at(uses, i)) * s->source->item;

@@ -12,11 +12,14 @@ static uint64_t use_bytes(const zlgi_source *source, const zlgi_use *use)
 void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
                     const zlgi_uses *uses)
 {
-    for (size_t i = 0; i < uses->n && !worker->job->taken; i++) {
+    if (worker->job->taken || !zlgi_placing_begin(worker->job))
+        return;
+    for (size_t i = 0; i < uses->n; i++) {
         const zlgi_use *use = zlgi_uses_at(uses, i);
         zlgi_place_fill(use, fill->data, source->item);
         worker->n_done += use_bytes(source, use);
     }
+    zlgi_placing_end(worker->job);
 }
 
 /* Elements as they came out of the chain, at one place in C order of the unit: to native

@@ -463,7 +463,7 @@ zlg_status zlgi_engine_write(zlgi_engine *engine, const zlgi_request *requests, 
 {
     zlgi_job job;
     zlgi_job_init(&job, engine, call);
-    zlg_status status = zlgi_plan_make(&job.plan, engine->alloc, requests, n, err);
+    zlg_status status = zlgi_plan_make(&job.plan, &job, engine->alloc, requests, n, err);
     if (status == ZLG_OK)
         status = run_planned(&job, err);
     free_joint(&job);

@@ -108,6 +108,14 @@ static zlg_status decode_old(const unit *u, zlgi_bytes old, zlgi_buf pair[2],
 
 /* ------------------------------------------------------------------ encode */
 
+/* A caller who may leave the call behind may change their memory then, and an encoder must
+ * see none that changes. What is not encoded is no more than copied. */
+static bool may_stay(const unit *u)
+{
+    const zlg_call *call = u->box->worker->job->call;
+    return u->chain->n_folded == u->chain->n_steps || !call || !call->placing;
+}
+
 /* What is written, over what stays: in `buf`, or where the caller has it. */
 static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
                            zlgi_buf old_pair[2], const uint8_t *fill, zlgi_bytes *out)
@@ -116,7 +124,7 @@ static zlg_status assemble(const unit *u, const zlgi_bytes *old, zlgi_buf *buf,
     size_t i_first = 0;
     bool covered = zlgi_written_covers(box, &i_first);
     const zlgi_use *last = zlgi_uses_at(box->uses, i_first);
-    if (covered && i_first == box->uses->n - 1 && !last->swap &&
+    if (covered && i_first == box->uses->n - 1 && !last->swap && may_stay(u) &&
         zlgi_use_matches(last, box->shape, u->strides)) {
         *out = (zlgi_bytes){.data = last->memory, .n = u->n_bytes};
         return ZLG_OK;

@@ -76,11 +76,12 @@ static zlg_status counting_remove_prefix(zlg_store *store, const char *prefix,
 }
 
 static zlg_status counting_list(zlg_store *store, const char *prefix, bool delimited,
-                                zlg_list_fn each, void *user, zlg_error *err)
+                                const zlgi_txn *txn, zlg_list_fn each, void *user,
+                                zlg_error *err)
 {
     counting *c = (counting *)store;
     atomic_fetch_add(&c->n_lists, 1);
-    return c->inner->class->list(c->inner, prefix, delimited, each, user, err);
+    return c->inner->class->list(c->inner, prefix, delimited, txn, each, user, err);
 }
 
 static zlg_status counting_rename_prefix(zlg_store *store, const char *from, const char *to,
@@ -90,11 +91,11 @@ static zlg_status counting_rename_prefix(zlg_store *store, const char *from, con
     return c->inner->class->rename_prefix(c->inner, from, to, err);
 }
 
-static zlg_status counting_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
-                                 zlg_error *err)
+static zlg_status counting_sweep(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                                 uint64_t *out_n, zlg_error *err)
 {
     counting *c = (counting *)store;
-    return c->inner->class->sweep(c->inner, prefix, out_n, err);
+    return c->inner->class->sweep(c->inner, prefix, txn, out_n, err);
 }
 
 static void counting_destroy(zlg_store *store)

@@ -204,6 +204,7 @@ static zlg_status ext_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err)
 typedef struct listing {
     const zlg_limits *limits;
     bool delimited;
+    const zlgi_txn *txn;
     zlg_list_fn each;
     void *user;
     int64_t n_seen;
@@ -219,6 +220,9 @@ static int pass_name(void *user, const char *name, int is_prefix, uint64_t n_byt
                               (long long)l->limits->keys_listed);
         return 1;
     }
+    l->status = zlgi_store_go_on(l->txn, l->err);
+    if (l->status != ZLG_OK)
+        return 1;
     if (zlgi_key_check(name, l->err) != ZLG_OK ||
         (l->delimited && strchr(name, '/') != NULL)) {
         l->status = zlgi_fail(l->err, ZLG_IO, "it lists \"%s\", which is no %s", name,
@@ -229,12 +233,14 @@ static int pass_name(void *user, const char *name, int is_prefix, uint64_t n_byt
 }
 
 static zlg_status ext_list(zlg_store *store, const char *prefix, bool delimited,
-                           zlg_list_fn each, void *user, zlg_error *err)
+                           const zlgi_txn *txn, zlg_list_fn each, void *user,
+                           zlg_error *err)
 {
     ext *e = (ext *)store;
     zlg_error own = {0}, stopped = {0};
     listing l = {.limits = store->limits,
                  .delimited = delimited,
+                 .txn = txn,
                  .each = each,
                  .user = user,
                  .err = &stopped};
@@ -243,8 +249,11 @@ static zlg_status ext_list(zlg_store *store, const char *prefix, bool delimited,
     if (prefix[0] != '\0')
         ZLGI_TRY(zlgi_key_check(prefix, err));
     zlg_status status = e->methods.list(e->self, prefix, delimited, pass_name, &l, &own);
-    return l.status != ZLG_OK ? zlgi_foreign(l.status, ZLG_IO, &stopped, err)
-                              : zlgi_foreign(status, ZLG_IO, &own, err);
+    if (l.status == ZLG_OK)
+        return zlgi_foreign(status, ZLG_IO, &own, err);
+    if (err != NULL)
+        *err = stopped;
+    return l.status;
 }
 
 /* ------------------------------------------------------------------ prefixes */
@@ -260,9 +269,7 @@ static int note_name(void *user, const char *name, int is_prefix, uint64_t n_byt
 {
     names *n = user;
     (void)is_prefix, (void)n_bytes;
-    n->status = zlgi_store_go_on(n->txn, n->err);
-    if (n->status == ZLG_OK)
-        n->status = zlgi_buf_append(&n->text, name, strlen(name) + 1, n->err);
+    n->status = zlgi_buf_append(&n->text, name, strlen(name) + 1, n->err);
     return n->status != ZLG_OK;
 }
 
@@ -279,7 +286,7 @@ static zlg_status remove_below(ext *e, const char *prefix, names *found, zlgi_bu
                                zlg_error *err)
 {
     const bool is_all = prefix[0] == '\0';
-    ZLGI_TRY(ext_list(&e->base, prefix, false, note_name, found, err));
+    ZLGI_TRY(ext_list(&e->base, prefix, false, found->txn, note_name, found, err));
     ZLGI_TRY(found->status);
     if (!is_all)
         ZLGI_TRY(remove_key(e, prefix, err));
@@ -314,10 +321,10 @@ static zlg_status ext_remove_prefix(zlg_store *store, const char *prefix,
 }
 
 /* What writers that died left behind only the store itself can tell. */
-static zlg_status ext_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
-                            zlg_error *err)
+static zlg_status ext_sweep(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                            uint64_t *out_n, zlg_error *err)
 {
-    (void)store;
+    (void)store, (void)txn;
     *out_n = 0;
     return prefix[0] != '\0' ? zlgi_key_check(prefix, err) : ZLG_OK;
 }

@@ -105,8 +105,8 @@ zlg_status zlgi_fs_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err);
  * (fs_sweep.c) */
 /* Looks at a directory the first time that it is asked for. */
 void zlgi_fs_sweep_once(zlgi_fs *fs, int dir, const char *path);
-zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
-                         zlg_error *err);
+zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                         uint64_t *out_n, zlg_error *err);
 
 /* ------------------------------------------------------------------ the table */
 zlg_status zlgi_fs_begin(zlg_store *store, const char *key, zlgi_txn *txn, zlg_error *err);
@@ -118,6 +118,6 @@ zlg_status zlgi_fs_remove_prefix(zlg_store *store, const char *prefix, const zlg
 zlg_status zlgi_fs_rename_prefix(zlg_store *store, const char *from, const char *to,
                                  zlg_error *err);
 zlg_status zlgi_fs_list(zlg_store *store, const char *prefix, bool delimited,
-                        zlg_list_fn each, void *user, zlg_error *err);
+                        const zlgi_txn *txn, zlg_list_fn each, void *user, zlg_error *err);
 
 #endif

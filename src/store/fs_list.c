@@ -17,8 +17,13 @@
 
 #include "store/fs.h"
 
+/* Looks at whoever waits come about every millisecond. */
+enum { NAMES_PER_LOOK = 256, PARTS_PER_LOOK = 64 };
+
 typedef struct walk {
     zlgi_fs *fs;
+    const zlgi_txn *txn; /* who waits for it; or NULL */
+    unsigned n_names;    /* read or told */
     zlg_list_fn each;
     void *user;
     zlg_error *err;
@@ -44,13 +49,27 @@ typedef struct level {
     zlgi_buf sorted; /* pointers to the names */
 } level;
 
+typedef struct patience {
+    const zlgi_txn *txn;
+    unsigned n_parts; /* of the names, that were sorted */
+    bool is_at_end;
+} patience;
+
 static bool is_before(char *const *a, char *const *b, const void *context)
 {
     (void)context;
     return strcmp(*a, *b) < 0;
 }
 
-ZLGI_SORT(sort_names, char *, is_before)
+static bool goes_on_sorting(const void *context)
+{
+    patience *p = *(patience *const *)context;
+    if (++p->n_parts % PARTS_PER_LOOK == 0 && !p->is_at_end)
+        p->is_at_end = zlgi_txn_gives_up(p->txn);
+    return !p->is_at_end;
+}
+
+ZLGI_SORT_WHILE(sort_names, char *, is_before, goes_on_sorting)
 
 static bool is_hidden(const char *name)
 {
@@ -67,9 +86,28 @@ static zlg_status count(walk *w)
                      (long long)limit);
 }
 
+static zlg_status give_up(const walk *w)
+{
+    return zlgi_fs_fail(w->fs, ZLGI_FS_GAVE_UP, w->path, w->err);
+}
+
+static zlg_status go_on(walk *w)
+{
+    bool is_time = ++w->n_names % NAMES_PER_LOOK == 0;
+    return is_time && zlgi_txn_gives_up(w->txn) ? give_up(w) : ZLG_OK;
+}
+
+static zlg_status sort(const walk *w, zlgi_buf *names)
+{
+    patience p = {.txn = w->txn}, *context = &p;
+    sort_names((char **)(void *)names->data, names->n / sizeof(char *), &context);
+    return p.is_at_end ? give_up(w) : ZLG_OK;
+}
+
 static zlg_status read_names(walk *w, level *l)
 {
     for (;;) {
+        ZLGI_TRY(go_on(w));
         errno = 0;
         const struct dirent *entry = readdir(l->dir);
         if (entry == NULL)
@@ -85,8 +123,7 @@ static zlg_status read_names(walk *w, level *l)
     }
     if (errno != 0)
         return zlgi_fs_fail(w->fs, -errno, w->path, w->err);
-    sort_names((char **)(void *)l->sorted.data, l->sorted.n / sizeof(char *), NULL);
-    return ZLG_OK;
+    return sort(w, &l->sorted);
 }
 
 /* ------------------------------------------------------------------ links */
@@ -177,6 +214,7 @@ static zlg_status list_names(walk *w, level *l, int n_levels)
         const char *name;
         memcpy(&name, l->sorted.data + i, sizeof(name));
         size_t n = strlen(name), start = n_above + (n_above > 0);
+        ZLGI_TRY(go_on(w));
         if (start + n >= sizeof(w->path))
             return zlgi_fs_fail(w->fs, -ENAMETOOLONG, w->path, w->err);
         if (n_above > 0)
@@ -211,7 +249,7 @@ static zlg_status list_directory(walk *w, int fd, int n_levels)
 }
 
 zlg_status zlgi_fs_list(zlg_store *store, const char *prefix, bool delimited,
-                        zlg_list_fn each, void *user, zlg_error *err)
+                        const zlgi_txn *txn, zlg_list_fn each, void *user, zlg_error *err)
 {
     zlgi_fs *fs = (zlgi_fs *)store;
     size_t n = strlen(prefix);
@@ -221,6 +259,7 @@ zlg_status zlgi_fs_list(zlg_store *store, const char *prefix, bool delimited,
     if (zlgi_fs_is_absent(fd))
         return ZLG_OK;
     walk w = {.fs = fs,
+              .txn = txn,
               .each = each,
               .user = user,
               .err = err,

@@ -14,11 +14,12 @@
 
 #include "store/fs.h"
 
-enum { NAMES_AT_ONCE = 10000 };
+enum { NAMES_AT_ONCE = 10000, NAMES_PER_LOOK = 256 };
 
 typedef struct sweep {
     const zlgi_fs *fs;
-    int64_t n_left; /* names that may still be looked at */
+    const zlgi_txn *txn; /* who waits for it; or NULL */
+    int64_t n_left;      /* names that may still be looked at */
     uint64_t n_gone;
     int code; /* why the first one that should have gone did not */
 } sweep;
@@ -65,6 +66,11 @@ static void sweep_below(sweep *s, int dir, const struct dirent *entry, int n_lev
 static void sweep_names(sweep *s, DIR *listing, int n_levels)
 {
     while (s->n_left-- > 0) {
+        if (s->n_left % NAMES_PER_LOOK == 0 && zlgi_txn_gives_up(s->txn)) {
+            s->code = ZLGI_FS_GAVE_UP;
+            s->n_left = 0;
+            return;
+        }
         errno = 0;
         const struct dirent *entry = readdir(listing);
         if (entry == NULL) {
@@ -112,8 +118,8 @@ void zlgi_fs_sweep_once(zlgi_fs *fs, int dir, const char *path)
     sweep_directory(&s, zlgi_fs_open_at(dir, ".", O_RDONLY | O_DIRECTORY), 0);
 }
 
-zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
-                         zlg_error *err)
+zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                         uint64_t *out_n, zlg_error *err)
 {
     zlgi_fs *fs = (zlgi_fs *)store;
     *out_n = 0;
@@ -126,7 +132,7 @@ zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
     int fd = zlgi_fs_resolve(fs, prefix, O_RDONLY | O_DIRECTORY);
     if (zlgi_fs_is_absent(fd))
         return ZLG_OK;
-    sweep s = {.fs = fs, .n_left = INT64_MAX};
+    sweep s = {.fs = fs, .txn = txn, .n_left = INT64_MAX};
     sweep_directory(&s, fd, ZLGI_FS_MAX_LEVELS);
     *out_n = s.n_gone;
     return s.code < 0 ? zlgi_fs_fail(fs, s.code, prefix, err) : ZLG_OK;

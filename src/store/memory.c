@@ -234,10 +234,10 @@ static zlg_status memory_rename_prefix(zlg_store *store, const char *from, const
 }
 
 /* Nothing is left here by writers that died: they took the store along. */
-static zlg_status memory_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
-                               zlg_error *err)
+static zlg_status memory_sweep(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                               uint64_t *out_n, zlg_error *err)
 {
-    (void)store;
+    (void)store, (void)txn;
     *out_n = 0;
     return prefix[0] != '\0' ? zlgi_key_check(prefix, err) : ZLG_OK;
 }
@@ -259,9 +259,11 @@ static zlg_status next_key(memory *m, const char *prefix, zlgi_map_where where,
     return status;
 }
 
-static zlg_status list_keys(memory *m, const char *prefix, bool delimited, zlg_list_fn each,
-                            void *user, zlgi_buf *at, zlg_error *err)
+static zlg_status list_keys(memory *m, const char *prefix, bool delimited,
+                            const zlgi_txn *txn, zlg_list_fn each, void *user, zlgi_buf *at,
+                            zlg_error *err)
 {
+    enum { KEYS_PER_LOOK = 256 };
     size_t n_prefix = strlen(prefix);
     zlgi_map_where where = ZLGI_MAP_AFTER;
     ZLGI_TRY(zlgi_buf_append(at, prefix, n_prefix + 1, err));
@@ -270,6 +272,8 @@ static zlg_status list_keys(memory *m, const char *prefix, bool delimited, zlg_l
         ZLGI_TRY(next_key(m, prefix, where, at, &n_bytes, err));
         if (at->data[0] == '\0')
             return ZLG_OK;
+        if (n_seen % KEYS_PER_LOOK == KEYS_PER_LOOK - 1)
+            ZLGI_TRY(zlgi_store_go_on(txn, err));
         if (n_seen == m->base.limits->keys_listed)
             return zlgi_fail(err, ZLG_LIMIT, "more than %lld keys (limit keys_listed)",
                              (long long)n_seen);
@@ -284,13 +288,15 @@ static zlg_status list_keys(memory *m, const char *prefix, bool delimited, zlg_l
 }
 
 static zlg_status memory_list(zlg_store *store, const char *prefix, bool delimited,
-                              zlg_list_fn each, void *user, zlg_error *err)
+                              const zlgi_txn *txn, zlg_list_fn each, void *user,
+                              zlg_error *err)
 {
     if (prefix[0] != '\0')
         ZLGI_TRY(zlgi_key_check(prefix, err));
     zlgi_buf at;
     zlgi_buf_init(&at, store->alloc);
-    zlg_status status = list_keys((memory *)store, prefix, delimited, each, user, &at, err);
+    zlg_status status =
+        list_keys((memory *)store, prefix, delimited, txn, each, user, &at, err);
     zlgi_buf_reset(&at);
     return status;
 }

@@ -18,7 +18,7 @@ zlg_status zlgi_store_absent(zlg_error *err)
 zlg_status zlgi_store_go_on(const zlgi_txn *txn, zlg_error *err)
 {
     return zlgi_txn_gives_up(txn)
-               ? zlgi_fail(err, ZLG_CANCELLED, "stopped while keys are removed")
+               ? zlgi_fail(err, ZLG_CANCELLED, "stopped before it was done")
                : ZLG_OK;
 }
 

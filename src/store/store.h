@@ -80,9 +80,10 @@ typedef struct zlgi_txn {
      * each where it will be. */
     bool is_staged;
     int file;
-    int (*waiting)(void *user); /* asked while others hold the lock, every few ms, and
-                                 * between one key and the next; non-zero gives up:
-                                 * ZLG_CANCELLED. NULL: waits on */
+    int (*waiting)(void *user); /* asked while others hold the lock, every few ms, between
+                                 * one key and the next, and every few hundred names that
+                                 * are looked at; non-zero gives up: ZLG_CANCELLED. NULL:
+                                 * waits on */
     void *user;
     /* Set by begin. */
     bool present;       /* ZLGI_UPDATE: there is an object now */
@@ -119,16 +120,19 @@ typedef struct zlgi_store_class {
      * gives up, some are gone. */
     zlg_status (*remove_prefix)(zlg_store *store, const char *prefix, const zlgi_txn *txn,
                                 zlg_error *err);
+    /* As zlg_store_list says; `waiting` of txn, which may be NULL, is asked now and then:
+     * ZLG_CANCELLED when it gives up. */
     zlg_status (*list)(zlg_store *store, const char *prefix, bool delimited,
-                       zlg_list_fn each, void *user, zlg_error *err);
+                       const zlgi_txn *txn, zlg_list_fn each, void *user, zlg_error *err);
     /* Moves all keys below a prefix, which must not be a key, to one where nothing is:
      * ZLG_EXISTS otherwise; ZLG_NOT_FOUND, with no message, when there are none. NULL: the
      * store cannot. */
     zlg_status (*rename_prefix)(zlg_store *store, const char *from, const char *to,
                                 zlg_error *err);
-    /* Removes what writers that died left behind below a prefix; counts it. */
-    zlg_status (*sweep)(zlg_store *store, const char *prefix, uint64_t *out_n,
-                        zlg_error *err);
+    /* Removes what writers that died left behind below a prefix; counts it, also when
+     * `waiting` of txn, which may be NULL, gives up. */
+    zlg_status (*sweep)(zlg_store *store, const char *prefix, const zlgi_txn *txn,
+                        uint64_t *out_n, zlg_error *err);
     /* A file that may become an object when it is whole, by a change that is no update and
      * promises no more than visible. Its bytes are written and read as those of a file
      * without a name. NULL: there are none. */
@@ -178,7 +182,7 @@ static inline bool zlgi_txn_gives_up(const zlgi_txn *txn)
 {
     return txn != NULL && txn->waiting != NULL && txn->waiting(txn->user) != 0;
 }
-/* The same while keys are removed: CANCELLED. */
+/* The same while keys are removed or listed: CANCELLED. */
 zlg_status zlgi_store_go_on(const zlgi_txn *txn, zlg_error *err);
 /* Fills an error without a message and returns ZLG_NOT_FOUND. */
 zlg_status zlgi_store_absent(zlg_error *err);

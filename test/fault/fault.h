@@ -341,10 +341,12 @@ static inline zlg_status fault_remove_prefix(zlg_store *store, const char *prefi
 }
 
 static inline zlg_status fault_list(zlg_store *store, const char *prefix, bool delimited,
-                                    zlg_list_fn each, void *user, zlg_error *err)
+                                    const zlgi_txn *txn, zlg_list_fn each, void *user,
+                                    zlg_error *err)
 {
     fault_store *s = (fault_store *)store;
     char last[128] = "", name[128];
+    (void)txn;
     if (fault_strikes(s, FAULT_IO))
         return fault_fail(err);
     pthread_mutex_lock(&s->lock);
@@ -395,10 +397,10 @@ static inline zlg_status fault_rename_prefix(zlg_store *store, const char *from,
     return ZLG_OK;
 }
 
-static inline zlg_status fault_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
-                                     zlg_error *err)
+static inline zlg_status fault_sweep(zlg_store *store, const char *prefix,
+                                     const zlgi_txn *txn, uint64_t *out_n, zlg_error *err)
 {
-    (void)store, (void)prefix, (void)err;
+    (void)store, (void)prefix, (void)txn, (void)err;
     *out_n = 0;
     return ZLG_OK;
 }

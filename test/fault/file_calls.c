@@ -279,7 +279,7 @@ static bool try_call(const trial *t, int n, bool from_then_on)
     uint64_t n_swept;
     if (!fault.keeps_files && n_left > 0)
         fail_msg("call %d (%s): %d temporary files", n, fault.name, n_left);
-    assert_int_equal(store->class->sweep(store, "", &n_swept, NULL), ZLG_OK);
+    assert_int_equal(store->class->sweep(store, "", NULL, &n_swept, NULL), ZLG_OK);
     assert_int_equal(count_temporaries(&folder), 0);
     for (int i = 0; i < N_STEPS; i++)
         check_step(&folder, t, &steps[i], &out[i]);

@@ -4,6 +4,7 @@
  * No test here uses one name as a key and as a prefix: a file system cannot.
  */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -223,9 +224,9 @@ static void test_what_is_no_key_is_refused(void **state)
         if (keys[i][0] != '\0') {
             assert_int_equal(class->remove_prefix(store, keys[i], NULL, &err[n++]),
                              ZLG_NOT_FOUND);
-            assert_int_equal(
-                class->list(store, keys[i], false, test_list_nothing, NULL, &err[n++]),
-                ZLG_NOT_FOUND);
+            assert_int_equal(class->list(store, keys[i], false, NULL, test_list_nothing,
+                                         NULL, &err[n++]),
+                             ZLG_NOT_FOUND);
         }
         while (n-- > 0)
             assert_non_null(strstr(err[n].message, "is no key"));
@@ -282,9 +283,46 @@ static void test_listing_has_a_limit(void **state)
     f->limits.keys_listed = 4;
     zlg_error err;
     zlg_status status =
-        f->store->class->list(f->store, "", true, test_list_nothing, NULL, &err);
+        f->store->class->list(f->store, "", true, NULL, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_LIMIT);
     assert_non_null(strstr(err.message, "keys_listed"));
+}
+
+static int lose_patience(void *n_left)
+{
+    return (*(int *)n_left)-- <= 0;
+}
+
+static int count_told(void *n, const char *name, int is_prefix, uint64_t n_bytes)
+{
+    (void)name, (void)is_prefix, (void)n_bytes;
+    ++*(int *)n;
+    return 0;
+}
+
+/* Wherever it is by then: reading names, sorting them, telling them. */
+static void test_listing_ends_with_patience(void **state)
+{
+    enum { N = 1000, LEAST = 3 };
+    zlg_store *store = ((fixture *)*state)->store;
+    zlg_status status = ZLG_CANCELLED;
+    char key[32];
+    int n_asks;
+    for (int i = 0; i < N; i++) {
+        snprintf(key, sizeof key, "a/%d", i * 7 % N);
+        test_must_put(store, key, "1");
+    }
+    for (n_asks = 0; status == ZLG_CANCELLED; n_asks += 1 + n_asks / 2) {
+        int n_left = n_asks, n_told = 0;
+        const zlgi_txn txn = {.waiting = lose_patience, .user = &n_left};
+        zlg_error err = {0};
+        status = store->class->list(store, "a", true, &txn, count_told, &n_told, &err);
+        assert_int_equal(err.status, status);
+        assert_true(status == ZLG_CANCELLED ? n_told < N : n_told == N);
+        assert_true(status == ZLG_CANCELLED ? n_left == -1 : n_left >= 0);
+    }
+    assert_int_equal(status, ZLG_OK);
+    assert_in_range(n_asks, LEAST, INT_MAX);
 }
 
 static void test_removing(void **state)
@@ -383,7 +421,8 @@ static void check_all(zlg_store *store, model *m)
     for (int i = 0; i < N_KEYS; i++)
         n_present += m->value[i] != 0;
     m->n_listed = 0;
-    assert_int_equal(store->class->list(store, "", false, check_listed, m, NULL), ZLG_OK);
+    assert_int_equal(store->class->list(store, "", false, NULL, check_listed, m, NULL),
+                     ZLG_OK);
     assert_int_equal(m->n_listed, n_present);
 }
 
@@ -496,7 +535,8 @@ static void *work_on_store(void *user)
         n_wrong += test_put_parts(store, own, parts, 1, NULL) != ZLG_OK;
         n_wrong += !reads_one_version(store);
         int n_own = 0;
-        zlg_status status = store->class->list(store, "t", i % 2, count_own, &n_own, NULL);
+        zlg_status status =
+            store->class->list(store, "t", i % 2, NULL, count_own, &n_own, NULL);
         n_wrong += status != ZLG_OK || n_own < 1;
         if (i % 8 == 0)
             n_wrong += test_remove(store, "t/shared", NULL) != ZLG_OK;
@@ -532,6 +572,7 @@ int main(void)
         TEST_BODY(test_listing_is_sorted_level_by_level),
         TEST_BODY(test_listing_stops_when_told),
         TEST_BODY(test_listing_has_a_limit),
+        TEST_BODY(test_listing_ends_with_patience),
         TEST_BODY(test_removing),
         TEST_BODY(test_moving),
         TEST_BODY(test_random_programs),

@@ -99,7 +99,7 @@ static inline void test_must_list_some(zlg_store *store, const char *prefix, boo
     zlg_error err = {0};
     test_listing listing = {.n_left = n_names};
     zlgi_buf_init(&listing.text, &zlgi_default_alloc);
-    if (store->class->list(store, prefix, delimited, test_list_one, &listing, &err) !=
+    if (store->class->list(store, prefix, delimited, NULL, test_list_one, &listing, &err) !=
         ZLG_OK)
         fail_msg("list %s: %s", prefix, err.message);
     assert_int_equal(zlgi_buf_append(&listing.text, "", 1, NULL), ZLG_OK);

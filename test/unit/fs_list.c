@@ -81,7 +81,7 @@ static void test_circles_end(void **state)
         /* What leads out has no names here. */
         zlg_error err;
         zlg_status status =
-            store->class->list(store, "out", true, test_list_nothing, NULL, &err);
+            store->class->list(store, "out", true, NULL, test_list_nothing, NULL, &err);
         assert_int_equal(status, ZLG_UNSUPPORTED);
         zlgi_store_destroy(store);
     }
@@ -125,7 +125,8 @@ static void test_maze_of_links_meets_the_limit(void **state)
     limits.keys_listed = 1000;
     zlg_store *store = open_folder(&folder, &zlgi_default_alloc, &limits, false);
     zlg_error err;
-    zlg_status status = store->class->list(store, "", false, test_list_nothing, NULL, &err);
+    zlg_status status =
+        store->class->list(store, "", false, NULL, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_LIMIT);
     assert_non_null(strstr(err.message, "more than 1000 keys"));
     zlgi_store_destroy(store);
@@ -145,12 +146,13 @@ static void test_depth_has_a_limit(void **state)
     test_must_put(store, key, "deep");
     test_must_get(store, key, "deep");
     zlg_error err;
-    zlg_status status = store->class->list(store, "", false, test_list_nothing, NULL, &err);
+    zlg_status status =
+        store->class->list(store, "", false, NULL, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_LIMIT);
     assert_int_equal(store->class->remove_prefix(store, "d", NULL, &err), ZLG_LIMIT);
     assert_int_equal(store->class->remove_prefix(store, "d/d/d", NULL, &err), ZLG_OK);
-    assert_int_equal(store->class->list(store, "", false, test_list_nothing, NULL, &err),
-                     ZLG_OK);
+    assert_int_equal(
+        store->class->list(store, "", false, NULL, test_list_nothing, NULL, &err), ZLG_OK);
     zlgi_store_destroy(store);
     test_folder_remove(&folder);
 }
@@ -172,7 +174,8 @@ static void test_path_too_long_to_be_opened(void **state)
     assert_int_equal(chdir(before), 0);
     zlg_store *store = open_plain(&folder);
     zlg_error err;
-    zlg_status status = store->class->list(store, "", false, test_list_nothing, NULL, &err);
+    zlg_status status =
+        store->class->list(store, "", false, NULL, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_IO);
     assert_non_null(strstr(err.message, "File name too long"));
     assert_int_equal(store->class->remove_prefix(store, "", NULL, &err), ZLG_OK);
@@ -194,7 +197,7 @@ static void test_short_memory(void **state)
     size_t n_failed = 0;
     for (heap.fail_at = 1; status != ZLG_OK; heap.fail_at++) {
         heap.n_calls = 0;
-        status = store->class->list(store, "", false, test_list_nothing, NULL, NULL);
+        status = store->class->list(store, "", false, NULL, test_list_nothing, NULL, NULL);
         assert_true(status == ZLG_OK || status == ZLG_NO_MEMORY);
         assert_int_equal(heap.n_blocks, n_blocks);
         n_failed += status != ZLG_OK;

@@ -191,7 +191,7 @@ static void test_root_made_anew_is_found_again(void **state)
         assert_int_equal(test_put(store, "c/0", "x", &err), ZLG_IO);
         assert_int_equal(test_put(store, "k", "x", &err), ZLG_IO);
         zlg_status status =
-            store->class->list(store, "", false, test_list_nothing, NULL, &err);
+            store->class->list(store, "", false, NULL, test_list_nothing, NULL, &err);
         assert_int_equal(status, ZLG_IO);
 
         test_folder_mkdir(&folder, "store");

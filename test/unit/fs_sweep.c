@@ -11,7 +11,7 @@ static uint64_t must_sweep(zlg_store *store, const char *prefix)
 {
     uint64_t n = 99;
     zlg_error err = {0};
-    if (store->class->sweep(store, prefix, &n, &err) != ZLG_OK)
+    if (store->class->sweep(store, prefix, NULL, &n, &err) != ZLG_OK)
         fail_msg("sweep %s: %s", prefix, err.message);
     return n;
 }
@@ -52,7 +52,42 @@ static void test_sweeping_a_tree(void **state)
     test_must_list(store, "", false, "a/.zlg-tmp=5 a/b/x.zlg-tmp-0=5 a/zlg-tmp-0=5 ");
     uint64_t n;
     zlg_error err;
-    assert_int_equal(store->class->sweep(store, "../x", &n, &err), ZLG_NOT_FOUND);
+    assert_int_equal(store->class->sweep(store, "../x", NULL, &n, &err), ZLG_NOT_FOUND);
+    zlgi_store_destroy(store);
+    test_folder_remove(&folder);
+}
+
+static int lose_patience(void *n_left)
+{
+    return (*(int *)n_left)-- <= 0;
+}
+
+/* Between names, those that are gone are counted, and the next sweep finds the others. */
+static void test_a_sweep_that_is_stopped(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    test_folder folder;
+    test_folder_make(&folder);
+    for (int i = 0; i < N; i++) {
+        char name[64];
+        snprintf(name, sizeof name, ".zlg-tmp-%016x", i);
+        test_folder_write(&folder, name, "1");
+    }
+    zlg_store *store = open_plain(&folder);
+    uint64_t n, n_all = 0;
+    int n_left = 2, n_stopped = 0;
+    const zlgi_txn txn = {.waiting = lose_patience, .user = &n_left};
+    zlg_error err;
+    while (store->class->sweep(store, "", &txn, &n, &err) == ZLG_CANCELLED) {
+        assert_int_equal(err.status, ZLG_CANCELLED);
+        assert_in_range(n, 1, N - 1);
+        n_all += n;
+        n_stopped++;
+        n_left = 2;
+    }
+    assert_in_range(n_stopped, 1, N);
+    assert_int_equal(n_all + n, N);
     zlgi_store_destroy(store);
     test_folder_remove(&folder);
 }
@@ -68,13 +103,13 @@ static void test_stores_that_cannot_sweep(void **state)
     zlg_fs_options options = ZLG_FS_OPTIONS_INIT;
     options.read_only = 1;
     zlg_store *store = open_with(&folder, options);
-    assert_int_equal(store->class->sweep(store, "", &n, &err), ZLG_USAGE);
+    assert_int_equal(store->class->sweep(store, "", NULL, &n, &err), ZLG_USAGE);
     zlgi_store_destroy(store);
     options.read_only = 0;
     options.no_locks = 1;
     store = open_with(&folder, options);
     test_must_put(store, "k", "1");
-    assert_int_equal(store->class->sweep(store, "", &n, &err), ZLG_UNSUPPORTED);
+    assert_int_equal(store->class->sweep(store, "", NULL, &n, &err), ZLG_UNSUPPORTED);
     assert_int_equal(count_temporaries(&folder), 1);
     zlgi_store_destroy(store);
     test_folder_remove(&folder);
@@ -175,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sweeping_a_tree),
+        cmocka_unit_test(test_a_sweep_that_is_stopped),
         cmocka_unit_test(test_stores_that_cannot_sweep),
         cmocka_unit_test(test_living_and_dead_writers),
         cmocka_unit_test(test_first_change_in_a_directory_sweeps_it),

@@ -39,7 +39,8 @@ static void test_requests_are_gathered_by_object(void **state)
     } expected[] = {{1, 0, {0, 2}, 2}, {1, 1, {0}, 1}, {1, 2, {2}, 1},
                     {0, 0, {1, 3}, 2}, {0, 1, {3}, 1}, {0, 2, {1}, 1}};
     zlgi_plan plan;
-    assert_int_equal(zlgi_plan_make(&plan, &zlgi_default_alloc, requests, 4, NULL), ZLG_OK);
+    assert_int_equal(zlgi_plan_make(&plan, NULL, &zlgi_default_alloc, requests, 4, NULL),
+                     ZLG_OK);
     assert_int_equal(plan.n_objects, ZLGI_COUNT(expected));
     for (uint64_t k = 0; k < plan.n_objects; k++) {
         zlgi_planned planned;
@@ -69,7 +70,8 @@ static void test_many_requests_of_several_arrays(void **state)
     zlgi_planned planned;
     test_heap heap;
     test_heap_init(&heap);
-    assert_int_equal(zlgi_plan_make(&plan, &heap.alloc, requests, MANY, NULL), ZLG_OK);
+    assert_int_equal(zlgi_plan_make(&plan, NULL, &heap.alloc, requests, MANY, NULL),
+                     ZLG_OK);
     assert_true(heap.peak_bytes < (size_t)400 * MANY);
     assert_int_equal(plan.n_objects, 3);
     for (uint64_t k = 0; k < 3; k++) {
@@ -100,7 +102,7 @@ static void test_points_of_many_objects(void **state)
     zlgi_planned planned;
     test_heap heap;
     test_heap_init(&heap);
-    assert_int_equal(zlgi_plan_make(&plan, &heap.alloc, &request, 1, NULL), ZLG_OK);
+    assert_int_equal(zlgi_plan_make(&plan, NULL, &heap.alloc, &request, 1, NULL), ZLG_OK);
     assert_in_range(heap.peak_bytes, 8 * MANY, (8 + 40) * MANY + 8192);
     assert_int_equal(plan.n_objects, MANY);
     for (uint64_t k = 0; k < MANY; k++) {
@@ -130,8 +132,8 @@ static void test_a_mask_alone_and_in_a_batch(void **state)
     for (size_t n = 1; n <= 2; n++) {
         zlgi_plan plan;
         zlgi_planned planned;
-        assert_int_equal(zlgi_plan_make(&plan, &zlgi_default_alloc, requests, n, NULL),
-                         ZLG_OK);
+        assert_int_equal(
+            zlgi_plan_make(&plan, NULL, &zlgi_default_alloc, requests, n, NULL), ZLG_OK);
         assert_int_equal(plan.n_objects, 2);
         for (uint64_t k = 0; k < 2; k++) {
             zlgi_plan_object(&plan, k, &planned);
@@ -142,10 +144,43 @@ static void test_a_mask_alone_and_in_a_batch(void **state)
     }
 }
 
+/* Boxes of many objects, requests without end, and putting them in order. */
+static void test_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    zlgi_source sources[2] = {source_of(), source_of()};
+    zlg_axis all = {.step = 1, .count = MANY}, one = {.step = 1, .count = 1};
+    const zlg_selection boxes[2] = {{.kind = ZLG_BOX, .rank = 1, .axes = &all},
+                                    {.kind = ZLG_BOX, .rank = 1, .axes = &one}};
+    zlgi_request *requests = calloc(MANY, sizeof *requests);
+    static uint8_t memory[MANY];
+    sources[0].grid.axis[0] = zlgi_grid_regular(MANY, 1);
+    for (int k = 0; k < 2; k++) {
+        size_t n = k == 0 ? 2 : MANY;
+        for (size_t i = 0; i < n; i++)
+            requests[i] = (zlgi_request){
+                .source = &sources[k], .selection = &boxes[k], .memory = memory};
+        for (int is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
+            zlg_call call = ZLG_CALL_INIT;
+            call.cancel = &is_cancelled;
+            zlg_error err = {0};
+            zlgi_job job;
+            zlgi_job_init(&job, NULL, &call);
+            zlg_status status =
+                zlgi_plan_make(&job.plan, &job, &zlgi_default_alloc, requests, n, &err);
+            assert_int_equal(status, is_cancelled ? ZLG_CANCELLED : ZLG_OK);
+            assert_int_equal(err.status, status);
+            zlgi_job_reset(&job);
+        }
+    }
+    free(requests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests_are_gathered_by_object),
+        cmocka_unit_test(test_that_nobody_waits_for),
         cmocka_unit_test(test_many_requests_of_several_arrays),
         cmocka_unit_test(test_points_of_many_objects),
         cmocka_unit_test(test_a_mask_alone_and_in_a_batch),

@@ -42,6 +42,42 @@ static size_t check(const uint32_t *keys, uint32_t n)
     return n_calls;
 }
 
+static bool has_time(const void *context)
+{
+    int *n_left = *(int *const *)context;
+    return *n_left > 0 && --*n_left > 0;
+}
+
+static bool number_is_less(const uint32_t *a, const uint32_t *b, const void *context)
+{
+    (void)context;
+    return *a < *b;
+}
+ZLGI_SORT_WHILE(sort_in_time, uint32_t, number_is_less, has_time)
+
+/* Wherever it ends, every element is there; with time enough they are in order. */
+static void test_that_ends_early(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static uint32_t numbers[N];
+    bool is_sorted = false;
+    for (int n_asks = 1; !is_sorted; n_asks *= 2) {
+        int n_left = n_asks, *context = &n_left;
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < N; i++)
+            numbers[i] = (uint32_t)((uint64_t)i * 7919 % N);
+        sort_in_time(numbers, N, &context);
+        is_sorted = true;
+        for (uint32_t i = 0; i < N; i++) {
+            sum += (uint64_t)numbers[i] * numbers[i];
+            is_sorted = is_sorted && numbers[i] == i;
+        }
+        assert_int_equal(sum, (uint64_t)(N - 1) * N * (2 * N - 1) / 6);
+        assert_true(is_sorted || n_left == 0);
+    }
+}
+
 static void test_all_orders_of_few(void **state)
 {
     (void)state;
@@ -136,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_orders_of_few),
+        cmocka_unit_test(test_that_ends_early),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_an_adversary_gets_a_heap),
     };

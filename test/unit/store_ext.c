@@ -143,7 +143,7 @@ static zlg_status call_update(zlg_store *store, zlg_error *err)
 
 static zlg_status call_list(zlg_store *store, zlg_error *err)
 {
-    return store->class->list(store, "", false, test_list_nothing, NULL, err);
+    return store->class->list(store, "", false, NULL, test_list_nothing, NULL, err);
 }
 
 static zlg_status call_remove_prefix(zlg_store *store, zlg_error *err)
@@ -247,7 +247,8 @@ static void test_what_is_listed_are_names(void **state)
     }
     b.name = "a/b";
     assert_int_equal(call_list(store, &err), ZLG_OK);
-    zlg_status status = store->class->list(store, "p", true, test_list_nothing, NULL, &err);
+    zlg_status status =
+        store->class->list(store, "p", true, NULL, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_IO);
     assert_int_equal(call_remove_prefix(store, NULL), ZLG_OK);
     assert_int_equal(b.n_removed, 1);

@@ -72,7 +72,7 @@ static void test_short_memory(void **state)
     heap.fail_at = 1;
     assert_int_equal(test_put(store, "a", "2", &err), ZLG_NO_MEMORY);
     test_must_get(store, "a", "1");
-    status = store->class->list(store, "", false, test_list_nothing, NULL, &err);
+    status = store->class->list(store, "", false, NULL, test_list_nothing, NULL, &err);
     assert_int_equal(status, ZLG_NO_MEMORY);
     heap.fail_at = 0;
     zlgi_store_destroy(store);
@@ -159,7 +159,8 @@ static void test_store_may_change_while_it_is_listed(void **state)
                      ZLG_OK);
     test_must_put(store, "a", "1");
     test_must_put(store, "b", "2");
-    assert_int_equal(store->class->list(store, "", false, put_more, store, NULL), ZLG_OK);
+    assert_int_equal(store->class->list(store, "", false, NULL, put_more, store, NULL),
+                     ZLG_OK);
     test_must_list(store, "", false, "a=1 c=3 ");
     zlgi_store_destroy(store);
 }

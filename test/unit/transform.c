@@ -110,6 +110,57 @@ static void test_fill_and_cache(void **state)
     zlg_ctx_close(ctx);
 }
 
+typedef struct door {
+    int n_most, n_entered, n_inside;
+} door;
+
+static int pass(void *user, int begins)
+{
+    door *d = user;
+    if (begins && d->n_entered == d->n_most)
+        return 1;
+    d->n_entered += begins != 0;
+    d->n_inside += begins ? 1 : -1;
+    return 0;
+}
+
+/* The caller may be gone by the time that elements, or the fill value, are to be placed. */
+static void test_a_caller_that_leaves(void **state)
+{
+    (void)state;
+    enum { N_CHUNKS = 4, UNTOUCHED = 0xee };
+    fixture f;
+    open_fixture(&f);
+    zlg_array *array = put_array(f.stores[0], "", "[16]", "\"uint8\"", REGULAR("[4]"), "3",
+                                 "[{\"name\":\"bytes\"}," ZSTD "]");
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = "abcdefghijklmnop"}, NULL,
+                         err_));
+    MUST(zlg_store_delete(f.stores[0], "c/1", err_));
+    for (int n = 0; n <= N_CHUNKS; n++) {
+        static const uint8_t expected[] = "\x11\x11\x11\x11\3\3\3\3"
+                                          "\x11\x11\x11\x11\x11\x11\x11\x11";
+        counter c;
+        door d = {.n_most = n};
+        zlg_error err;
+        uint8_t out[16];
+        memset(out, UNTOUCHED, sizeof out);
+        zlg_call call = call_with(&c);
+        call.n_threads = 1;
+        call.placing = pass;
+        call.user = &d;
+        zlg_status status =
+            zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, &err);
+        assert_int_equal(status, n < N_CHUNKS ? ZLG_CANCELLED : ZLG_OK);
+        assert_int_equal(d.n_entered, n);
+        assert_int_equal(d.n_inside, 0);
+        assert_memory_equal(out, expected, (size_t)n * 4);
+        for (int i = n * 4; i < 16; i++)
+            assert_int_equal(out[i], UNTOUCHED);
+    }
+    zlg_array_close(array);
+    close_fixture(&f);
+}
+
 /* Values that a transform makes become canonical, as those that are read. */
 static void test_canonical(void **state)
 {
@@ -231,9 +282,12 @@ static void test_coordinates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_once_for_each_chunk), cmocka_unit_test(test_fill_and_cache),
-        cmocka_unit_test(test_canonical),           cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_once_for_each_chunk),
+        cmocka_unit_test(test_fill_and_cache),
+        cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_failures),
         cmocka_unit_test(test_coordinates),
+        cmocka_unit_test(test_a_caller_that_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,101 @@
+/* What looks at very many names ends when its caller has no patience left. */
+#define _GNU_SOURCE
+#include "change_test.h"
+
+enum { N = 600 };
+
+static int count_name(void *n, const char *name, int is_prefix, uint64_t n_bytes)
+{
+    (void)name, (void)is_prefix, (void)n_bytes;
+    ++*(int *)n;
+    return 0;
+}
+
+static int count_node(void *n, const char *path, zlg_node kind)
+{
+    (void)path, (void)kind;
+    ++*(int *)n;
+    return 0;
+}
+
+/* A group of arrays, one of them with a chunk for each element. */
+static void fill_store(zlg_store *store)
+{
+    static const uint8_t elements[N] = {1};
+    put_text(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    zlg_array *array =
+        put_array(store, "a", "[600]", "\"uint8\"", REGULAR("[1]"), "9", "[" LITTLE "]");
+    MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, err_));
+    zlg_array_close(array);
+}
+
+typedef struct looks {
+    zlg_status list, members, stored, explain, sweep;
+    int n_listed, n_members;
+    uint64_t n_stored;
+} looks;
+
+static looks look(zlg_store *store, const zlg_call *call)
+{
+    looks l = {.n_listed = 0};
+    zlg_error err;
+    zlg_group *group;
+    zlg_array *array;
+    zlg_text text = {.data = NULL};
+    uint64_t n_bytes, n_swept;
+    MUST(zlg_group_open(store, "", NULL, &group, err_));
+    MUST(zlg_array_open(store, "a", NULL, &array, err_));
+    l.list = zlg_store_list_call(store, "", 0, count_name, &l.n_listed, call, &err);
+    assert_int_equal(l.list, l.list ? err.status : ZLG_OK);
+    l.members = zlg_group_members_call(group, 1, count_node, &l.n_members, call, &err);
+    assert_int_equal(l.members, l.members ? err.status : ZLG_OK);
+    l.stored = zlg_array_stored_call(array, &l.n_stored, &n_bytes, call, &err);
+    assert_int_equal(l.stored, l.stored ? err.status : ZLG_OK);
+    l.explain = zlg_array_explain_call(array, NULL, 1, -1, &text, call, &err);
+    assert_int_equal(l.explain, l.explain ? err.status : ZLG_OK);
+    l.sweep = zlg_store_sweep_call(store, "", &n_swept, call, &err);
+    zlg_text_free(&text);
+    zlg_array_close(array);
+    zlg_group_close(group);
+    return l;
+}
+
+static void check_stopped(looks l, bool is_folder)
+{
+    assert_int_equal(l.list, ZLG_CANCELLED);
+    assert_int_equal(l.members, ZLG_CANCELLED);
+    assert_int_equal(l.stored, ZLG_CANCELLED);
+    assert_int_equal(l.explain, ZLG_CANCELLED);
+    assert_int_equal(l.sweep, is_folder ? ZLG_CANCELLED : ZLG_OK);
+    assert_in_range(l.n_listed, 0, N - 1);
+    assert_int_equal(l.n_members, 0);
+}
+
+static void test_patience(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    for (int i = 0; i < N_STORES; i++) {
+        const int is_cancelled = 1;
+        zlg_store *store = f.stores[i];
+        zlg_call call = ZLG_CALL_INIT;
+        fill_store(store);
+        looks l = look(store, NULL);
+        assert_int_equal(l.list | l.members | l.stored | l.explain | l.sweep, ZLG_OK);
+        assert_int_equal(l.n_listed, N + 2);
+        assert_int_equal(l.n_members, 1);
+        assert_int_equal(l.n_stored, N);
+        call.cancel = &is_cancelled;
+        check_stopped(look(store, &call), i == 1);
+    }
+    close_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patience),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
