@@ -616,7 +616,12 @@ typedef zlg_status (*zlg_transform_fn)(void *user, zlg_read_chunk *chunk, zlg_er
 
 typedef struct zlg_call {
     size_t n_bytes_struct;
-    int64_t deadline_ms;  /* from now; 0 or less: none                                  */
+    /* From now; 0 or less: none. A call whose work takes longer is ZLG_CANCELLED, also when
+     * all of it has been done by then. Clock, `cancel` and `poll` are looked at between
+     * chunks and objects, and while many points, reads or elements of variable length are
+     * put in order. Not interrupted are a codec with the one chunk that it has in hand, the
+     * placing of this chunk, and syncs at the end of a write that is to last. */
+    int64_t deadline_ms;
     int n_threads;        /* 0: those of the context; else at most so many              */
     /* Called on the calling thread every 50 ms, later while it decodes a large piece, with
      * bytes of results done and in all; non-zero cancels. May be NULL. */

@@ -282,6 +282,12 @@ static PyObject *array_stored(PyObject *object, PyObject *unused)
 
 /* ---------------------------------------------------------------------- the type */
 
+/* _goes_apart(timeout) */
+static PyObject *array_goes_apart(PyObject *self, PyObject *timeout)
+{
+    return PyBool_FromLong(core_goes_apart((core_node *)self, timeout));
+}
+
 static PyMethodDef methods[] = {
     {"read", CORE_METHOD(core_array_read), METH_VARARGS | METH_KEYWORDS,
      "read($self, selection=..., out=None, timeout=None, missing_is_error=None,\n"
@@ -329,14 +335,9 @@ static PyMethodDef methods[] = {
     {"_edges", array_edges, METH_VARARGS, NULL},
     {"_codecs", array_codecs, METH_NOARGS, NULL},
     {"_stored", array_stored, METH_NOARGS, NULL},
+    {"_goes_apart", array_goes_apart, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
-
-static PyObject *array_goes_apart(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyBool_FromLong(core_goes_apart((core_node *)self));
-}
 
 static PyGetSetDef facts[] = {
     {"shape", array_shape, NULL, "Length of each axis.", NULL},
@@ -350,7 +351,6 @@ static PyGetSetDef facts[] = {
     {"_is_rectilinear", array_is_rectilinear, NULL, NULL, NULL},
     {"_description", array_description, NULL, NULL, NULL},
     {"_fill", array_fill, NULL, NULL, NULL},
-    {"_goes_apart", array_goes_apart, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -150,9 +150,10 @@ PyObject *core_node_with_ways(core_node *node, core_ways ways);
 void core_node_delete(PyObject *object);
 /* False, with an exception set, where the node was opened for reading. */
 bool core_node_writable(const core_node *node);
-/* True where a call is made apart: signals are handled on this thread, and a chunk of the
- * array takes long to decode. See zellige/apart.py. */
-bool core_goes_apart(const core_node *array);
+/* True where a call is made apart: a chunk of the array takes long to decode, and signals
+ * are handled on this thread or there is a timeout (or NULL or None). See
+ * zellige/apart.py. */
+bool core_goes_apart(const core_node *array, PyObject *timeout);
 /* numpy.dtype of the elements of an array, borrowed; NULL with an exception set. */
 PyObject *core_handle_dtype(core_state *state, core_handle *handle);
 /* Converters for "O&": None, or the name of a promise; None, True (1) or False (-1). */

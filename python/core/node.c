@@ -3,7 +3,7 @@
  * may be used, and the changes that are made to any node by its path: attributes, removal,
  * moving, consolidated metadata. Knows nothing of elements and members.
  */
-#include "core.h"
+#include "transform.h"
 
 #include <stdio.h>
 
@@ -52,15 +52,20 @@ void core_handle_drop(core_handle *handle)
 /* Some 20 ms of inflating. */
 enum { LARGE_CHUNK = 8 << 20 };
 
-bool core_goes_apart(const core_node *array)
+static bool has_large_chunks(const core_handle *handle)
 {
-    const core_handle *handle = array->handle;
     const int64_t *shape = zlg_array_chunk_shape(handle->array);
     int64_t n_bytes = handle->n_bytes_element > 0 ? (int64_t)handle->n_bytes_element : 1;
     for (int i = 0; i < zlg_array_rank(handle->array) && n_bytes > 0; i++)
         if (__builtin_mul_overflow(n_bytes, shape[i], &n_bytes))
-            return core_on_main_thread();
-    return n_bytes >= LARGE_CHUNK && core_on_main_thread();
+            return true;
+    return n_bytes >= LARGE_CHUNK;
+}
+
+bool core_goes_apart(const core_node *array, PyObject *timeout)
+{
+    return has_large_chunks(array->handle) && !core_transform_is_inside() &&
+           (core_is_given(timeout) || core_on_main_thread());
 }
 
 PyObject *core_node_wrap(core_state *state, PyObject *type, core_store *store,

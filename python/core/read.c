@@ -315,7 +315,8 @@ static bool goes_apart(const core_node *array, const read_terms *terms)
 {
     if (terms->cancel != NULL)
         return false;
-    return core_is_given(terms->transform) ? core_on_main_thread() : core_goes_apart(array);
+    return (core_is_given(terms->transform) && core_on_main_thread()) ||
+           core_goes_apart(array, terms->timeout);
 }
 
 static PyObject *read_apart(core_node *array, PyObject *key, PyObject *out,

@@ -18,6 +18,11 @@ typedef struct shown_array {
 
 static _Thread_local bool is_inside;
 
+bool core_transform_is_inside(void)
+{
+    return is_inside;
+}
+
 bool core_transform_allows_calls(void)
 {
     static const zlg_error inside = {

@@ -23,8 +23,10 @@ bool core_is_given(PyObject *function);
 void core_transform_add(core_transform *transform, core_node *array, core_handle *handle);
 void core_transform_reset(core_transform *transform);
 
-/* False, with an exception set, inside of such a function: it runs in the middle of a call,
- * which holds what another call might wait for. */
+/* Inside of such a function: it runs in the middle of a call, which holds what another call
+ * might wait for. */
+bool core_transform_is_inside(void);
+/* False then, with an exception set. */
 bool core_transform_allows_calls(void);
 
 #endif

@@ -100,7 +100,7 @@ static bool write_apart(core_node *array, PyObject *key, PyObject *value,
 static bool write_to(core_node *array, PyObject *key, PyObject *value,
                      const write_terms *terms)
 {
-    if (terms->cancel == NULL && core_goes_apart(array))
+    if (terms->cancel == NULL && core_goes_apart(array, terms->timeout))
         return write_apart(array, key, value, terms);
     write_job job;
     core_call call;

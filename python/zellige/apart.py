@@ -5,7 +5,8 @@ The engine looks for a wish to stop between chunks, and inside of those that are
 compressed; a compressed one is decoded in one go. So on the main thread, where signals are
 handled, such a call is made in a thread of its own and waited for here. When a signal's
 handler raises, the call is told to stop and left behind: what it still has in hand is its
-own memory, and it stores nothing any more.
+own memory, and it stores nothing any more. A call with a timeout is made so on any thread,
+and left when it has not ended by itself soon after that.
 
 Memory of the caller's is behind a door (python/core/call.c) which closes when they leave: a
 call puts something there through `put`, or through the engine where there is a transform,
@@ -14,7 +15,10 @@ and they wait for no more than a piece of that.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import threading
+import time
 from array import array as c_array
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -23,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .errors import CancelledError
 
-__all__ = ["PAUSE", "Call", "apart", "apart_if", "on_main_thread", "put"]
+__all__ = ["PAUSE", "Call", "Patience", "apart", "apart_if", "on_main_thread", "put"]
 
 _Result = TypeVar("_Result")
 
@@ -33,6 +38,24 @@ PAUSE = 0.05
 
 #: Bytes that are copied before somebody is looked for who wants to leave.
 _PIECE = 16 << 20
+
+
+class Patience:
+    """How long somebody waits for a call that has been given a timeout, or None."""
+
+    def __init__(self, timeout: Any) -> None:
+        self._end = math.inf
+        with contextlib.suppress(TypeError, ValueError):  # the call says what is wrong
+            if float(timeout) >= 0:
+                # The call looks at the clock itself, and has more to say.
+                self._end = time.monotonic() + float(timeout) + PAUSE / 2
+
+    def pause(self) -> float:
+        """Seconds to sleep before another look."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise CancelledError("the deadline passed")
+        return min(PAUSE, left)
 
 
 class Call(Generic[_Result]):
@@ -66,8 +89,12 @@ class Call(Generic[_Result]):
         return self._results[0]
 
 
-def apart(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
-    """The result of a call that takes `cancel`, made in another thread."""
+def apart(
+    call: Callable[..., _Result], *args: Any, within: Any = None, **keywords: Any
+) -> _Result:
+    """The result of a call that takes `cancel`, made in another thread; `within` is its
+    timeout."""
+    patience = Patience(within)
     report = _core.watch(None)  # who watches this thread watches the call
     _core.watch(report)
 
@@ -79,7 +106,7 @@ def apart(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
     made = Call(run, done.set)
     try:
         made.start()
-        while not done.wait(PAUSE):
+        while not done.wait(patience.pause()):
             pass
     except BaseException:
         made.leave()
@@ -87,9 +114,9 @@ def apart(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
     return made.result()
 
 
-def apart_if(goes: bool, call: Callable[..., _Result]) -> _Result:
+def apart_if(goes: bool, call: Callable[..., _Result], within: Any = None) -> _Result:
     """The same where that is worth a thread; else here."""
-    return apart(call) if goes else call(cancel=None)
+    return apart(call, within=within) if goes else call(cancel=None)
 
 
 def on_main_thread() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,7 @@ class Array(Choosing, Standard, Node):
             self._read_left,
             selection,
             out,
+            within=timeout,
             timeout=timeout,
             missing_is_error=missing_is_error,
             progress=progress,
@@ -172,6 +173,7 @@ class Array(Choosing, Standard, Node):
             self.write,
             value,
             selection,
+            within=timeout,
             promise=promise,
             keep_empty=keep_empty,
             timeout=timeout,
@@ -225,8 +227,9 @@ class Array(Choosing, Standard, Node):
         cancelled, `out` is free: nothing is put there after the exception has come."""
         from .waiting import apart_async, in_thread
 
-        leaves = transform is not None or self._goes_apart
-        return await (apart_async if leaves else in_thread)(
+        leaves = transform is not None or self._goes_apart(timeout)
+        make = partial(apart_async, within=timeout) if leaves else in_thread
+        return await make(
             self._read_left if leaves else self.read,
             selection,
             out,
@@ -250,7 +253,9 @@ class Array(Choosing, Standard, Node):
         """Writes as :func:`write` does, in a thread, while the event loop goes on."""
         from .waiting import apart_async, in_thread
 
-        await (apart_async if self._goes_apart else in_thread)(
+        leaves = self._goes_apart(timeout)
+        make = partial(apart_async, within=timeout) if leaves else in_thread
+        await make(
             self.write,
             value,
             selection,
@@ -283,8 +288,9 @@ class Array(Choosing, Standard, Node):
         what is stored there."""
         if value is None:
             apart_if(
-                self._goes_apart,
+                self._goes_apart(timeout),
                 lambda cancel: self._clear(selection, promise, keep_empty, timeout, cancel),
+                timeout,
             )
             return
         if self.dtype.kind in "OT":
@@ -325,8 +331,9 @@ class Array(Choosing, Standard, Node):
         """
         shape = shape_of(new_shape)
         apart_if(
-            self._goes_apart,
+            self._goes_apart(timeout),
             lambda cancel: self._resize(shape, promise, timeout, cancel),
+            timeout,
         )
         self._forget()
         self._changed()
@@ -357,7 +364,7 @@ class Array(Choosing, Standard, Node):
                 source, source.shape, axis, promise, keep_empty, timeout, cancel
             )
 
-        apart_if(self._goes_apart, run)
+        apart_if(self._goes_apart(timeout), run, timeout)
         self._forget()
         self._changed()
         return self.shape
@@ -563,10 +570,10 @@ def _alike(outs: Sequence[Any], results: Sequence[Any]) -> bool:
     return found == [(np.shape(one), np.asarray(one).dtype) for one in results]
 
 
-def _any_goes_apart(parts: list[Any]) -> bool:
-    """Has one of these reads or writes large chunks, and may Ctrl-C come here?"""
+def _any_goes_apart(parts: list[Any], timeout: float | None) -> bool:
+    """Has one of these reads or writes large chunks, and may Ctrl-C or a timeout come?"""
     firsts = [part[0] for part in parts if isinstance(part, (tuple, list)) and part]
-    return any(isinstance(first, Array) and first._goes_apart for first in firsts)
+    return any(isinstance(first, Array) and first._goes_apart(timeout) for first in firsts)
 
 
 def read_many(
@@ -604,8 +611,9 @@ def read_many(
             put(np.asarray(into), np.asarray(result), cancel)
         return outs
 
-    leaves = on_main_thread() if transform is not None else _any_goes_apart(pairs)
-    return apart(run_left) if leaves else run(outs)
+    waits = transform is not None and on_main_thread()
+    leaves = waits or _any_goes_apart(pairs, timeout)
+    return apart(run_left, within=timeout) if leaves else run(outs)
 
 
 def write_many(
@@ -626,4 +634,4 @@ def write_many(
     def run(cancel: Any = None) -> None:
         _core.write_many(parts, promise, keep_empty, timeout, progress, cancel)
 
-    apart_if(_any_goes_apart(parts), run)
+    apart_if(_any_goes_apart(parts, timeout), run, timeout)

@@ -13,7 +13,7 @@ from array import array as c_array
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, TypeVar
 
-from .apart import PAUSE, Call
+from .apart import Call, Patience
 
 __all__ = ["apart_async", "in_thread", "read_each"]
 
@@ -37,9 +37,12 @@ async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -
         raise
 
 
-async def apart_async(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
+async def apart_async(
+    call: Callable[..., _Result], *args: Any, within: Any = None, **keywords: Any
+) -> _Result:
     """Awaits a call that may be left behind: a task that is cancelled does not wait for what
-    it has in hand. See apart.py."""
+    it has in hand, nor does one whose timeout passes. See apart.py."""
+    patience = Patience(within)
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
 
@@ -51,8 +54,9 @@ async def apart_async(call: Callable[..., _Result], *args: Any, **keywords: Any)
     try:
         made.start()
         while not done.is_set():
+            pause = patience.pause()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(done.wait(), PAUSE)
+                await asyncio.wait_for(done.wait(), pause)
     except BaseException:
         made.leave()
         raise

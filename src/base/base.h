@@ -181,6 +181,44 @@ void zlgi_registry_reset(zlgi_registry *registry);
 size_t zlgi_kept_bytes(const char *text);
 const char *zlgi_keep(char **at, const char *text);
 
+/* ------------------------------------------------------------------ looking up
+ *
+ * Work of one thread that may take long asks now and then, every few thousand steps,
+ * whether anybody waits for it. After a no it does not go on any more. A NULL look is one
+ * that nobody answers.
+ */
+typedef struct zlgi_look {
+    bool (*goes_on)(void *user);
+    void *user;
+    uint64_t n_steps; /* since it was asked */
+    bool is_stopped;
+} zlgi_look;
+enum { ZLGI_STEPS_PER_LOOK = 4096 };
+
+static inline bool zlgi_look_up(zlgi_look *look, uint64_t n_steps)
+{
+    if (!look)
+        return true;
+    look->n_steps += n_steps;
+    if (look->n_steps >= ZLGI_STEPS_PER_LOOK && !look->is_stopped) {
+        look->n_steps = 0;
+        look->is_stopped = !look->goes_on(look->user);
+    }
+    return !look->is_stopped;
+}
+
+/* Many elements that are a fraction of a step are gone through in spans:
+ *
+ *     for (size_t i = 0; i < n && zlgi_look_span(look, i, n, &end);)
+ *         for (; i < end; i++)
+ */
+enum { ZLGI_SPAN = 64 * 1024 };
+static inline bool zlgi_look_span(zlgi_look *look, size_t i, size_t n, size_t *end)
+{
+    *end = ZLGI_MIN(n, i + ZLGI_SPAN);
+    return zlgi_look_up(look, (*end - i) / (ZLGI_SPAN / ZLGI_STEPS_PER_LOOK));
+}
+
 /* ------------------------------------------------------------------ sorting
  *
  *     ZLGI_SORT(sort_names, const char *, is_less)
@@ -245,13 +283,13 @@ const char *zlgi_keep(char **at, const char *text);
         }                                                                                  \
         type pivot = a[n / 2];                                                             \
         a[n / 2] = a[0];                                                                   \
-        for (size_t i = 1; i < n; i++) {                                                   \
-            if (i % 4096 == 0 && !goes_on(context))                                        \
-                break;                                                                     \
-            type v = a[i];                                                                 \
-            a[i] = a[last + 1];                                                            \
-            a[last + 1] = v;                                                               \
-            last += is_less(&v, &pivot, context);                                          \
+        for (size_t i = 1, end; i < n && (i == 1 || goes_on(context));) {                  \
+            for (end = i + ZLGI_MIN(n - i, 4096); i < end; i++) {                          \
+                type v = a[i];                                                             \
+                a[i] = a[last + 1];                                                        \
+                a[last + 1] = v;                                                           \
+                last += is_less(&v, &pivot, context);                                      \
+            }                                                                              \
         }                                                                                  \
         a[0] = a[last];                                                                    \
         a[last] = pivot;                                                                   \

@@ -59,7 +59,7 @@ zlg_status zlgi_engine_read_encoded(zlgi_engine *engine, const zlgi_request *req
     zlg_status status = take_all(&job, request, n, &views, err);
     const zlgi_view *taken = (const zlgi_view *)(const void *)views.data;
     if (status == ZLG_OK)
-        status = zlgi_join_views(engine, taken, n, out, err);
+        status = zlgi_join_views(&job, taken, n, out, err);
     for (size_t i = 0; i < n && missing && status == ZLG_OK; i++)
         missing[i] = !taken[i].data;
     zlgi_job_reset(&job);

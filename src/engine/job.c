@@ -257,6 +257,19 @@ static void name_object(zlgi_job *job)
                     planned.source->store->label, key);
 }
 
+/* Whoever had something in hand when the time passed did not look: that is no success. */
+zlg_status zlgi_job_end(zlgi_job *job, zlg_error *err)
+{
+    if (job->deadline_ns && zlgi_now_ns() > job->deadline_ns)
+        zlgi_job_stop(job, "the deadline passed");
+    if (!job->stopped)
+        return ZLG_OK;
+    job->error.status = ZLG_CANCELLED;
+    if (err)
+        *err = job->error;
+    return ZLG_CANCELLED;
+}
+
 zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err)
 {
     job->stats.n_objects = job->plan.n_objects;
@@ -267,12 +280,9 @@ zlg_status zlgi_job_run(zlgi_job *job, int n_workers, zlg_error *err)
         zlgi_pool_run(job->engine->pool, n_workers, work, polled ? idle : NULL, job, err));
     if (job->call && job->call->stats)
         add_stats(job->call->stats, &job->stats);
-    if (!job->stopped && !job->failed)
-        return ZLG_OK;
-    if (job->stopped)
-        job->error.status = ZLG_CANCELLED;
-    else
-        name_object(job);
+    if (job->stopped || !job->failed)
+        return zlgi_job_end(job, err);
+    name_object(job);
     if (err)
         *err = job->error;
     return job->error.status;

@@ -26,9 +26,7 @@ typedef struct zlgi_record {
  */
 typedef struct zlgi_plan {
     zlgi_arena arena;
-    zlgi_job *job;    /* whose caller is asked whether to go on; or NULL */
-    uint64_t n_steps; /* since the plan was begun */
-    bool is_stopped;
+    zlgi_look look; /* at the caller of the job */
     const zlgi_request *requests;
     size_t n_requests;
     uint8_t *uses; /* of each request over its whole array: see zlgi_plan_use */
@@ -180,6 +178,8 @@ void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes);
 /* May elements be put into the caller's memory? Then _end is due. */
 bool zlgi_placing_begin(zlgi_job *job);
 void zlgi_placing_end(const zlgi_job *job);
+/* Once everything is done: CANCELLED when the job was stopped, or its deadline passed. */
+zlg_status zlgi_job_end(zlgi_job *job, zlg_error *err);
 /* Ends the job: CANCELLED. */
 void zlgi_job_stop(zlgi_job *job, const char *why);
 /* Records worker->error for a piece of the object at hand. */
@@ -194,8 +194,8 @@ zlg_status zlgi_object_uses(const zlgi_plan *plan, const zlgi_planned *planned,
 /* read.c: runs what is planned. */
 zlg_status zlgi_read_planned(zlgi_job *job, zlg_error *err);
 /* read.c: views in C order to offsets and bytes in one block. */
-zlg_status zlgi_join_views(zlgi_engine *engine, const zlgi_view *views, size_t n,
-                           zlg_varlen *out, zlg_error *err);
+zlg_status zlgi_join_views(zlgi_job *job, const zlgi_view *views, size_t n, zlg_varlen *out,
+                           zlg_error *err);
 
 /* ------------------------------------------------------------------ fetching (fetch.c) */
 

@@ -4,20 +4,9 @@
  */
 #include "engine/job.h"
 
-enum { STEPS_PER_LOOK = 4096 };
-
-static inline bool goes_on(zlgi_plan *plan)
+static inline zlg_status step(zlgi_plan *plan)
 {
-    if (++plan->n_steps % STEPS_PER_LOOK == 0 && plan->job && !plan->is_stopped)
-        plan->is_stopped = !zlgi_job_goes_on(plan->job);
-    return !plan->is_stopped;
-}
-
-static zlg_status stopped(const zlgi_plan *plan, zlg_error *err)
-{
-    if (err)
-        *err = plan->job->error;
-    return ZLG_CANCELLED;
+    return zlgi_look_up(&plan->look, 1) ? ZLG_OK : ZLG_CANCELLED;
 }
 
 static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
@@ -31,9 +20,8 @@ static inline bool record_is_less(const zlgi_record *a, const zlgi_record *b,
 
 static bool goes_on_sorting(const void *context)
 {
-    zlgi_plan *plan = *(zlgi_plan *const *)context;
-    plan->n_steps |= 63; /* a part is many steps */
-    return goes_on(plan);
+    zlgi_plan *const *plan = context;
+    return zlgi_look_up(&(*plan)->look, 64); /* a part is many steps */
 }
 ZLGI_SORT_WHILE(sort_records, zlgi_record, record_is_less, goes_on_sorting)
 
@@ -104,8 +92,7 @@ static zlg_status choose_objects(zlgi_plan *plan, zlg_error *err)
         return zlgi_no_memory(err, n_bytes);
     for (uint64_t k = 0; k < plan->n_objects && n < n_most; k++) {
         int64_t at[ZLG_MAX_RANK];
-        if (!goes_on(plan))
-            return stopped(plan, err);
+        ZLGI_TRY(step(plan));
         touched_coordinates(plan->touched, plan->requests[0].source->grid.rank, k, at);
         if (is_wanted(plan, 0, at))
             chosen[n++] = k;
@@ -132,7 +119,8 @@ static zlg_status add_points(zlgi_plan *plan, zlgi_record record, int64_t n_chun
     if (!ids)
         return zlgi_no_memory(err, n_bytes);
     zlgi_points points;
-    zlgi_points_sort(use, grid, 0, (uint64_t)n_chunks, ids, &points);
+    if (!zlgi_points_sort(use, grid, 0, (uint64_t)n_chunks, ids, &plan->look, &points))
+        return ZLG_CANCELLED;
     if (plan->n_requests == 1) /* there will be no others */
         ZLGI_TRY(zlgi_buf_reserve(&plan->record_buf, points.n_boxes * sizeof record, false,
                                   err));
@@ -140,6 +128,7 @@ static zlg_status add_points(zlgi_plan *plan, zlgi_record record, int64_t n_chun
     while (zlgi_points_next(&points, &record.object, &first, &n)) {
         record.first_id = (int64_t)first;
         record.n_ids = (int64_t)n;
+        ZLGI_TRY(step(plan));
         ZLGI_TRY(add_record(plan, record, err));
     }
     use->ids = ids;
@@ -154,8 +143,7 @@ static zlg_status add_box(zlgi_plan *plan, zlgi_record record, zlg_error *err)
     ZLGI_TRY(touch(plan, record.request, touched, &n_objects, err));
     for (uint64_t k = 0; k < n_objects; k++) {
         int64_t at[ZLG_MAX_RANK];
-        if (!goes_on(plan))
-            return stopped(plan, err);
+        ZLGI_TRY(step(plan));
         touched_coordinates(touched, grid->rank, k, at);
         record.object = zlgi_grid_ordinal(grid, at);
         if (is_wanted(plan, record.request, at))
@@ -203,8 +191,7 @@ static zlg_status add_records(zlgi_plan *plan, zlg_error *err)
     source_table table;
     ZLGI_TRY(make_table(plan, &table, err));
     for (uint32_t i = 0; i < plan->n_requests; i++) {
-        if (!goes_on(plan))
-            return stopped(plan, err);
+        ZLGI_TRY(step(plan));
         zlgi_record record = {.request = i, .source = first_with_source(plan, &table, i)};
         int64_t n_chunks;
         ZLGI_TRY(count_chunks(&plan->requests[i].source->grid, &n_chunks, err));
@@ -226,23 +213,23 @@ static zlg_status make_records(zlgi_plan *plan, zlg_error *err)
     ZLGI_TRY(add_records(plan, err));
     ZLGI_TRY(zlgi_buf_reserve(&plan->record_buf, 1, true, err)); /* never NULL */
     zlgi_record *records = (zlgi_record *)(void *)plan->record_buf.data;
-    size_t n = plan->record_buf.n / sizeof *records;
+    size_t n = plan->record_buf.n / sizeof *records, end;
     sort_records(records, n, &plan);
-    if (plan->is_stopped)
-        return stopped(plan, err);
-    for (size_t i = 0; i < n; i++)
-        plan->n_objects += i == 0 || !same_object(&records[i], &records[i - 1]);
+    for (size_t i = 0; i < n && zlgi_look_span(&plan->look, i, n, &end);)
+        for (; i < end; i++)
+            plan->n_objects += i == 0 || !same_object(&records[i], &records[i - 1]);
     size_t n_groups = 0, n_bytes = ((size_t)plan->n_objects + 1) * sizeof(size_t);
     size_t *groups = zlgi_arena_get(&plan->arena, n_bytes);
     if (!groups)
         return zlgi_no_memory(err, n_bytes);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || !same_object(&records[i], &records[i - 1]))
-            groups[n_groups++] = i;
+    for (size_t i = 0; i < n && zlgi_look_span(&plan->look, i, n, &end);)
+        for (; i < end; i++)
+            if (i == 0 || !same_object(&records[i], &records[i - 1]))
+                groups[n_groups++] = i;
     groups[n_groups] = n;
     plan->records = records;
     plan->groups = groups;
-    return ZLG_OK;
+    return zlgi_look_up(&plan->look, 0) ? ZLG_OK : ZLG_CANCELLED;
 }
 
 /* ------------------------------------------------------------------ plan */
@@ -261,9 +248,10 @@ static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
         return zlgi_no_memory(err, n_bytes);
     for (size_t i = 0; i < plan->n_requests; i++) {
         const zlgi_request *request = &plan->requests[i];
+        ZLGI_TRY(step(plan));
         ZLGI_TRY(zlgi_use_make(&plan->arena, &request->source->grid, request->selection,
                                request->memory, request->strides, request->source->item,
-                               zlgi_plan_use(plan, i), err));
+                               &plan->look, zlgi_plan_use(plan, i), err));
     }
     zlgi_use_kind kind = plan->n_requests ? zlgi_plan_use(plan, 0)->kind : ZLGI_USE_BOX;
     if (plan->n_requests != 1 || kind == ZLGI_USE_POINTS)
@@ -272,16 +260,22 @@ static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
     return kind == ZLGI_USE_MASK ? choose_objects(plan, err) : ZLG_OK;
 }
 
+static bool job_goes_on(void *job)
+{
+    return !job || zlgi_job_goes_on(job);
+}
+
 zlg_status zlgi_plan_make(zlgi_plan *plan, zlgi_job *job, const zlgi_alloc *alloc,
                           const zlgi_request *requests, size_t n, zlg_error *err)
 {
     memset(plan, 0, sizeof *plan);
-    plan->job = job;
+    plan->look = (zlgi_look){.goes_on = job_goes_on, .user = job};
     zlgi_arena_init(&plan->arena, alloc);
     plan->requests = requests;
     plan->n_requests = n;
     zlgi_buf_init(&plan->record_buf, alloc);
-    return fill_plan(plan, err);
+    zlg_status status = fill_plan(plan, err);
+    return status == ZLG_CANCELLED ? zlgi_job_end(job, err) : status;
 }
 
 void zlgi_plan_reset(zlgi_plan *plan)

@@ -325,33 +325,52 @@ zlg_status zlgi_engine_read(zlgi_engine *engine, const zlgi_request *requests, s
 
 /* ------------------------------------------------------------------ variable length */
 
-zlg_status zlgi_join_views(zlgi_engine *engine, const zlgi_view *views, size_t n,
-                           zlg_varlen *out, zlg_error *err)
+static bool job_goes_on(void *job)
 {
+    return zlgi_job_goes_on(job);
+}
+
+/* Offsets from 0, and the bytes of the views one behind the other. */
+static void join(zlgi_job *job, const zlgi_view *views, size_t n, int64_t *offsets,
+                 uint8_t *bytes)
+{
+    zlgi_look look = {.goes_on = job_goes_on, .user = job};
+    size_t i = 0, at = 0, end;
+    while (i < n && zlgi_look_span(&look, i, n, &end))
+        for (; i < end; i++) {
+            offsets[i] = (int64_t)at;
+            if (views[i].n)
+                memcpy(bytes + at, views[i].data, views[i].n);
+            at += views[i].n;
+        }
+    offsets[i] = (int64_t)at;
+}
+
+zlg_status zlgi_join_views(zlgi_job *job, const zlgi_view *views, size_t n, zlg_varlen *out,
+                           zlg_error *err)
+{
+    const zlgi_alloc *alloc = job->engine->alloc;
     size_t n_offsets, n_bytes = 0;
     bool fits = zlgi_mul_size(n + 1, sizeof(int64_t), &n_offsets);
     for (size_t i = 0; i < n && fits; i++)
         fits = zlgi_add_size(n_bytes, views[i].n, &n_bytes);
-    fits = fits && zlgi_add_size(n_bytes, n_offsets, &out->n_bytes_block);
-    if (!fits)
+    if (!fits || !zlgi_add_size(n_bytes, n_offsets, &n_bytes))
         return zlgi_fail(err, ZLG_LIMIT, "the result has more than 2^64 bytes");
-    uint8_t *block = zlgi_resize(engine->alloc, NULL, 0, out->n_bytes_block);
+    uint8_t *block = zlgi_resize(alloc, NULL, 0, n_bytes);
     if (!block)
-        return zlgi_no_memory(err, out->n_bytes_block);
+        return zlgi_no_memory(err, n_bytes);
     int64_t *offsets = (int64_t *)(void *)block;
-    uint8_t *bytes = block + n_offsets;
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        offsets[i] = (int64_t)at;
-        if (views[i].n)
-            memcpy(bytes + at, views[i].data, views[i].n);
-        at += views[i].n;
+    join(job, views, n, offsets, block + n_offsets);
+    zlg_status status = zlgi_job_end(job, err);
+    if (status != ZLG_OK) {
+        zlgi_free(alloc, block, n_bytes);
+        return status;
     }
-    offsets[n] = (int64_t)at;
     out->n = (int64_t)n;
     out->offsets = offsets;
-    out->bytes = bytes;
+    out->bytes = block + n_offsets;
     out->block = block;
+    out->n_bytes_block = n_bytes;
     return ZLG_OK;
 }
 
@@ -373,8 +392,8 @@ static zlg_status read_views(zlgi_job *job, const zlgi_request *request, zlg_var
     ZLGI_TRY(zlgi_plan_make(&job->plan, job, job->engine->alloc, &to_views, 1, err));
     job->n_keep = zlgi_job_threads(job);
     ZLGI_TRY(zlgi_read_planned(job, err));
-    return zlgi_join_views(job->engine, (const zlgi_view *)(const void *)views->data,
-                           (size_t)n, out, err);
+    return zlgi_join_views(job, (const zlgi_view *)(const void *)views->data, (size_t)n,
+                           out, err);
 }
 
 zlg_status zlgi_engine_read_varlen(zlgi_engine *engine, const zlgi_request *request,

@@ -141,6 +141,11 @@ static zlg_status add_entry(shard_reader *reader, entry e)
     return zlgi_buf_append(reader->entries, &e, sizeof e, reader->err);
 }
 
+static bool worker_goes_on(void *worker)
+{
+    return zlgi_worker_check(worker) == ZLG_OK;
+}
+
 /* The ids of a use by inner chunk: appended to reader->ids, one entry a chunk. */
 static zlg_status add_points(shard_reader *reader, uint32_t i_use)
 {
@@ -149,8 +154,10 @@ static zlg_status add_points(shard_reader *reader, uint32_t i_use)
     size_t room = zlgi_points_room(use, &reader->grid, reader->low, reader->high);
     ZLGI_TRY(zlgi_buf_reserve(ids, ids->n + room * sizeof(int64_t), true, reader->err));
     zlgi_points points;
-    zlgi_points_sort(use, &reader->grid, reader->low, reader->high,
-                     (int64_t *)(void *)(ids->data + ids->n), &points);
+    zlgi_look look = {.goes_on = worker_goes_on, .user = reader->worker};
+    if (!zlgi_points_sort(use, &reader->grid, reader->low, reader->high,
+                          (int64_t *)(void *)(ids->data + ids->n), &look, &points))
+        return ZLG_CANCELLED;
     if (reader->uses->n == 1) /* there will be no others */
         ZLGI_TRY(
             zlgi_buf_reserve(entries, points.n_boxes * sizeof(entry), false, reader->err));

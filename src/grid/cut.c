@@ -135,7 +135,24 @@ static inline bool entry_is_less(const list_entry *a, const list_entry *b,
     (void)context;
     return a->index != b->index ? a->index < b->index : a->place < b->place;
 }
-ZLGI_SORT(sort_entries, list_entry, entry_is_less)
+
+static inline bool goes_on(const void *context)
+{
+    zlgi_look *const *look = context;
+    return zlgi_look_up(*look, 64); /* a part of what is sorted is many steps */
+}
+ZLGI_SORT_WHILE(sort_entries, list_entry, entry_is_less, goes_on)
+
+static zlg_status check_indices(const int64_t *list, int64_t count, int i_axis,
+                                int64_t length, zlgi_look *look, zlg_error *err)
+{
+    size_t i = 0, n = (size_t)count, end;
+    while (i < n && zlgi_look_span(look, i, n, &end))
+        for (; i < end; i++)
+            if (list[i] < 0 || list[i] >= length)
+                return outside(err, i_axis, list[i], length);
+    return i < n ? ZLG_CANCELLED : ZLG_OK;
+}
 
 /* A list with one constant positive difference is a range: no table, no search. */
 static bool is_arithmetic(const int64_t *list, int64_t count)
@@ -152,7 +169,7 @@ static bool is_arithmetic(const int64_t *list, int64_t count)
 }
 
 static zlg_status sort_list(zlgi_arena *arena, const int64_t *list, int64_t count,
-                            zlgi_use_axis *out, zlg_error *err)
+                            zlgi_look *look, zlgi_use_axis *out, zlg_error *err)
 {
     size_t n = (size_t)count;
     int64_t *place = zlgi_arena_get(arena, n * sizeof *place);
@@ -174,7 +191,9 @@ static zlg_status sort_list(zlgi_arena *arena, const int64_t *list, int64_t coun
         return zlgi_no_memory(err, n * sizeof *entries);
     for (size_t i = 0; i < n; i++)
         entries[i] = (list_entry){.index = list[i], .place = (int64_t)i};
-    sort_entries(entries, n, NULL);
+    sort_entries(entries, n, &look);
+    if (!zlgi_look_up(look, 0))
+        return ZLG_CANCELLED;
     for (size_t i = 0; i < n; i++) {
         copy[i] = entries[i].index;
         place[i] = entries[i].place;
@@ -184,8 +203,8 @@ static zlg_status sort_list(zlgi_arena *arena, const int64_t *list, int64_t coun
 }
 
 static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i_axis,
-                            const zlg_axis *axis, ptrdiff_t stride, zlgi_use *use,
-                            zlg_error *err)
+                            const zlg_axis *axis, ptrdiff_t stride, zlgi_look *look,
+                            zlgi_use *use, zlg_error *err)
 {
     zlgi_use_axis *out = &use->axis[i_axis];
     *out = (zlgi_use_axis){
@@ -195,11 +214,9 @@ static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i
         return ZLG_OK;
     }
     if (axis->list) {
-        for (int64_t i = 0; i < axis->count; i++)
-            if (axis->list[i] < 0 || axis->list[i] >= grid->length)
-                return outside(err, i_axis, axis->list[i], grid->length);
+        ZLGI_TRY(check_indices(axis->list, axis->count, i_axis, grid->length, look, err));
         if (!is_arithmetic(axis->list, axis->count))
-            return sort_list(arena, axis->list, axis->count, out, err);
+            return sort_list(arena, axis->list, axis->count, look, out, err);
         out->start = axis->list[0];
         out->step = axis->count > 1 ? axis->list[1] - axis->list[0] : 1;
         return ZLG_OK;
@@ -216,17 +233,16 @@ static zlg_status make_axis(zlgi_arena *arena, const zlgi_grid_axis *grid, int i
 }
 
 static zlg_status make_points(const zlgi_grid *grid, const int64_t *const *coordinates,
-                              int64_t n_points, zlgi_use *out, zlg_error *err)
+                              int64_t n_points, zlgi_look *look, zlgi_use *out,
+                              zlg_error *err)
 {
     out->kind = ZLGI_USE_POINTS;
     out->n_points = n_points;
     out->ids = NULL;
     for (int k = 0; k < grid->rank; k++) {
-        const int64_t *list = coordinates[k];
-        for (int64_t i = 0; i < n_points; i++)
-            if (list[i] < 0 || list[i] >= grid->axis[k].length)
-                return outside(err, k, list[i], grid->axis[k].length);
-        out->axis[k] = (zlgi_use_axis){.list = list};
+        ZLGI_TRY(
+            check_indices(coordinates[k], n_points, k, grid->axis[k].length, look, err));
+        out->axis[k] = (zlgi_use_axis){.list = coordinates[k]};
     }
     return ZLG_OK;
 }
@@ -257,8 +273,8 @@ static zlg_status make_mask(zlgi_arena *arena, const zlgi_grid *grid, const uint
 
 zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
                          const zlg_selection *selection, void *memory,
-                         const ptrdiff_t *strides, size_t item, zlgi_use *out,
-                         zlg_error *err)
+                         const ptrdiff_t *strides, size_t item, zlgi_look *look,
+                         zlgi_use *out, zlg_error *err)
 {
     zlg_selection all = {.kind = ZLG_BOX, .rank = grid->rank};
     if (!selection)
@@ -289,12 +305,12 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
         return make_mask(arena, grid, selection->mask, step[0], out, err);
     if (selection->kind == ZLG_POINTS) {
         out->point_stride = step[0];
-        return make_points(grid, selection->coordinates, shape[0], out, err);
+        return make_points(grid, selection->coordinates, shape[0], look, out, err);
     }
     for (int i = 0; i < rank; i++) {
         zlg_axis axis = {0};
         ZLGI_TRY(get_axis(grid, selection, i, &axis, err));
-        ZLGI_TRY(make_axis(arena, &grid->axis[i], i, &axis, step[i], out, err));
+        ZLGI_TRY(make_axis(arena, &grid->axis[i], i, &axis, step[i], look, out, err));
     }
     return ZLG_OK;
 }

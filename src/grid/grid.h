@@ -151,14 +151,15 @@ typedef struct zlgi_use {
 
 /*
  * A selection made ready: checked against the shape, ranges rising, lists sorted with
- * their places, blocks rewritten, masks counted. Owns its lists (arena).
+ * their places, blocks rewritten, masks counted. Owns its lists (arena). CANCELLED, without
+ * a message, when the look, which may be NULL, says so.
  */
 zlg_status zlgi_selection_shape(const zlgi_grid *grid, const zlg_selection *selection,
                                 int *out_rank, int64_t *out_shape, zlg_error *err);
 zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
                          const zlg_selection *selection, void *memory,
-                         const ptrdiff_t *strides, size_t item, zlgi_use *out,
-                         zlg_error *err);
+                         const ptrdiff_t *strides, size_t item, zlgi_look *look,
+                         zlgi_use *out, zlg_error *err);
 /* Number of elements. */
 int64_t zlgi_use_count(const zlgi_use *use);
 
@@ -217,6 +218,7 @@ void zlgi_use_permute(zlgi_use *use, const int *order);
 typedef struct zlgi_points {
     const zlgi_use *use;
     const zlgi_grid *grid;
+    zlgi_look *look; /* may be NULL */
     uint64_t low;
     uint64_t *keys;
     size_t n, next;
@@ -226,8 +228,9 @@ typedef struct zlgi_points {
 } zlgi_points;
 size_t zlgi_points_room(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
                         uint64_t high);
-void zlgi_points_sort(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
-                      uint64_t high, int64_t *ids, zlgi_points *out);
+/* False when the look, which may be NULL, says so: there are no points then. */
+bool zlgi_points_sort(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
+                      uint64_t high, int64_t *ids, zlgi_look *look, zlgi_points *out);
 /* The next box that has points: ids[*first .. *first + *n), rising. False at the end. The
  * ids stand when their box was returned. */
 bool zlgi_points_next(zlgi_points *points, uint64_t *box, size_t *first, size_t *n);

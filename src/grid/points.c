@@ -28,12 +28,18 @@ static int bits_of(uint64_t n)
     return n ? 64 - __builtin_clzll(n) : 0;
 }
 
+static inline bool goes_on(const void *context)
+{
+    const zlgi_points *points = context;
+    return zlgi_look_up(points->look, 64); /* a part of what is sorted is many steps */
+}
+
 static inline bool key_is_less(const uint64_t *a, const uint64_t *b, const void *context)
 {
     (void)context;
     return *a < *b;
 }
-ZLGI_SORT(sort_keys, uint64_t, key_is_less)
+ZLGI_SORT_WHILE(sort_keys, uint64_t, key_is_less, goes_on)
 
 static inline bool id_is_less(const uint64_t *a, const uint64_t *b, const void *context)
 {
@@ -42,7 +48,7 @@ static inline bool id_is_less(const uint64_t *a, const uint64_t *b, const void *
     uint64_t y = box_of(points->use, points->grid, (int64_t)*b);
     return x != y ? x < y : *a < *b;
 }
-ZLGI_SORT(sort_ids, uint64_t, id_is_less)
+ZLGI_SORT_WHILE(sort_ids, uint64_t, id_is_less, goes_on)
 
 /* Positions along one axis between which all points of the boxes low .. high - 1 lie: most
  * of the others are told apart by it without a division. */
@@ -105,31 +111,57 @@ static size_t end_of_box(const zlgi_points *points, size_t i)
     return i;
 }
 
-void zlgi_points_sort(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
-                      uint64_t high, int64_t *ids, zlgi_points *out)
+static void take_keys(zlgi_points *points, uint64_t high)
 {
-    size_t n_points = (size_t)use->n_points;
-    *out = (zlgi_points){
-        .use = use, .grid = grid, .low = low, .keys = (uint64_t *)(void *)ids};
-    if (n_points == 0)
-        return;
-    slab s = slab_of(grid, low, high);
-    out->n_id_bits = bits_of((uint64_t)id_of(use, n_points - 1));
+    const zlgi_use *use = points->use;
+    size_t n_points = (size_t)use->n_points, end;
+    slab s = slab_of(points->grid, points->low, high);
+    for (size_t i = 0; i < n_points && zlgi_look_span(points->look, i, n_points, &end);)
+        for (; i < end; i++) {
+            int64_t id = id_of(use, i);
+            uint64_t box =
+                is_inside(use, &s, id) ? box_of(use, points->grid, id) : UINT64_MAX;
+            if (box < points->low || box >= high)
+                continue;
+            uint64_t key = points->packed ? (box - points->low) << points->n_id_bits : 0;
+            points->keys[points->n++] = key | (uint64_t)id;
+        }
+}
+
+static void count_boxes(zlgi_points *points)
+{
+    uint64_t last = 0;
+    size_t end;
+    for (size_t i = 0; i < points->n && zlgi_look_span(points->look, i, points->n, &end);)
+        for (; i < end; i++) {
+            uint64_t box = box_at(points, i);
+            points->n_boxes += i == 0 || box != last;
+            last = box;
+        }
+}
+
+bool zlgi_points_sort(const zlgi_use *use, const zlgi_grid *grid, uint64_t low,
+                      uint64_t high, int64_t *ids, zlgi_look *look, zlgi_points *out)
+{
+    *out = (zlgi_points){.use = use,
+                         .grid = grid,
+                         .look = look,
+                         .low = low,
+                         .keys = (uint64_t *)(void *)ids};
+    if (use->n_points == 0)
+        return true;
+    out->n_id_bits = bits_of((uint64_t)id_of(use, (size_t)use->n_points - 1));
     out->packed = bits_of(high - low - 1) + out->n_id_bits <= 64;
-    for (size_t i = 0; i < n_points; i++) {
-        int64_t id = id_of(use, i);
-        uint64_t box = is_inside(use, &s, id) ? box_of(use, grid, id) : UINT64_MAX;
-        if (box < low || box >= high)
-            continue;
-        uint64_t key = out->packed ? (box - low) << out->n_id_bits : 0;
-        out->keys[out->n++] = key | (uint64_t)id;
-    }
+    take_keys(out, high);
     if (out->packed)
-        sort_keys(out->keys, out->n, NULL);
+        sort_keys(out->keys, out->n, out);
     else
         sort_ids(out->keys, out->n, out);
-    for (size_t i = 0; i < out->n; out->n_boxes++)
-        i = end_of_box(out, i);
+    count_boxes(out);
+    if (zlgi_look_up(look, 0))
+        return true;
+    out->n = out->n_boxes = 0;
+    return false;
 }
 
 bool zlgi_points_next(zlgi_points *points, uint64_t *box, size_t *first, size_t *n)

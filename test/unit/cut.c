@@ -100,7 +100,8 @@ static zlg_status make(const zlg_axis *axes, void *memory, const ptrdiff_t *stri
     zlgi_arena arena;
     zlgi_arena_init(&arena, &zlgi_default_alloc);
     zlg_error err = {0};
-    zlg_status status = zlgi_use_make(&arena, &grid, &box, memory, strides, 4, out, &err);
+    zlg_status status =
+        zlgi_use_make(&arena, &grid, &box, memory, strides, 4, NULL, out, &err);
     assert_int_equal(err.status, status);
     zlgi_arena_reset(&arena);
     return status;
@@ -122,6 +123,46 @@ static void test_no_memory_for_no_elements(void **state)
     assert_int_equal(zlgi_use_count(&use), 5);
 }
 
+/* How often it may be asked before it says no. */
+static bool has_time(void *n_left)
+{
+    return --*(int *)n_left > 0;
+}
+
+/* Long lists are checked and sorted, and points checked, as long as somebody waits. */
+static void test_lists_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    static int64_t list[N];
+    for (int i = 0; i < N; i++)
+        list[i] = (int64_t)i * 7919 % N;
+    const int64_t *const lists[1] = {list};
+    zlgi_grid grid = {.rank = 1, .axis = {zlgi_grid_regular(N, 2)}};
+    for (int is_list = 0; is_list < 2; is_list++) {
+        int n_stopped = 0;
+        zlg_status status = ZLG_CANCELLED;
+        for (int n_asks = 1; status == ZLG_CANCELLED; n_asks++, n_stopped += status != 0) {
+            zlg_axis axis = {.count = N, .list = list};
+            zlg_selection box = {.kind = ZLG_BOX, .rank = 1, .axes = &axis};
+            zlg_selection points = {
+                .kind = ZLG_POINTS, .rank = 1, .coordinates = lists, .n_points = N};
+            int n_left = n_asks;
+            zlgi_look look = {.goes_on = has_time, .user = &n_left};
+            zlgi_arena arena;
+            zlgi_use use;
+            zlgi_arena_init(&arena, &zlgi_default_alloc);
+            status = zlgi_use_make(&arena, &grid, is_list ? &box : &points, &grid, NULL, 4,
+                                   &look, &use, NULL);
+            assert_int_equal(status, n_left > 0 ? ZLG_OK : ZLG_CANCELLED);
+            for (int i = 0; is_list && status == ZLG_OK && i < N; i++)
+                assert_int_equal(use.axis[0].list[i], i);
+            zlgi_arena_reset(&arena);
+        }
+        assert_in_range(n_stopped, is_list ? 20 : 3, is_list ? 1000 : 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_a_list_touches_each_chunk_once),
         cmocka_unit_test(test_steps_near_the_largest_number),
         cmocka_unit_test(test_no_memory_for_no_elements),
+        cmocka_unit_test(test_lists_that_nobody_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,22 +144,26 @@ static void test_a_mask_alone_and_in_a_batch(void **state)
     }
 }
 
-/* Boxes of many objects, requests without end, and putting them in order. */
+/* Boxes of many objects, requests without end, points, and putting them in order. */
 static void test_that_nobody_waits_for(void **state)
 {
     (void)state;
     zlgi_source sources[2] = {source_of(), source_of()};
     zlg_axis all = {.step = 1, .count = MANY}, one = {.step = 1, .count = 1};
-    const zlg_selection boxes[2] = {{.kind = ZLG_BOX, .rank = 1, .axes = &all},
-                                    {.kind = ZLG_BOX, .rank = 1, .axes = &one}};
+    static int64_t list[MANY];
+    const int64_t *const lists[1] = {list};
+    const zlg_selection selections[3] = {
+        {.kind = ZLG_BOX, .rank = 1, .axes = &all},
+        {.kind = ZLG_BOX, .rank = 1, .axes = &one},
+        {.kind = ZLG_POINTS, .rank = 1, .coordinates = lists, .n_points = MANY}};
     zlgi_request *requests = calloc(MANY, sizeof *requests);
     static uint8_t memory[MANY];
     sources[0].grid.axis[0] = zlgi_grid_regular(MANY, 1);
-    for (int k = 0; k < 2; k++) {
-        size_t n = k == 0 ? 2 : MANY;
+    for (int k = 0; k < 3; k++) {
+        size_t n = k == 1 ? MANY : 2;
         for (size_t i = 0; i < n; i++)
             requests[i] = (zlgi_request){
-                .source = &sources[k], .selection = &boxes[k], .memory = memory};
+                .source = &sources[k % 2], .selection = &selections[k], .memory = memory};
         for (int is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
             zlg_call call = ZLG_CALL_INIT;
             call.cancel = &is_cancelled;

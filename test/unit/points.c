@@ -74,7 +74,7 @@ static size_t check_range(const fixture *f, uint64_t low, uint64_t high)
     assert_in_range(room, 0, f->use.n_points);
     memset(ids, -1, sizeof ids);
     zlgi_points points;
-    zlgi_points_sort(&f->use, &f->grid, low, high, ids, &points);
+    zlgi_points_sort(&f->use, &f->grid, low, high, ids, NULL, &points);
     assert_in_range(points.n, 0, room);
     assert_int_equal(ids[points.n], -1);
     uint64_t box, last = 0;
@@ -102,7 +102,7 @@ static void check_grid(zlgi_grid grid, bool is_packed)
         zlgi_points points;
         int64_t ids[N_POINTS];
         make_fixture(&f, grid, 20, with_ids);
-        zlgi_points_sort(&f.use, &f.grid, 0, f.n_boxes, ids, &points);
+        zlgi_points_sort(&f.use, &f.grid, 0, f.n_boxes, ids, NULL, &points);
         assert_int_equal(points.packed, is_packed);
         assert_int_equal(check_range(&f, 0, f.n_boxes), f.use.n_points);
         for (uint64_t n_parts = 2; n_parts < 60; n_parts += 3) {
@@ -140,9 +140,56 @@ static void test_no_points(void **state)
     f.use.n_points = 9;
     int64_t ids[9];
     zlgi_points points;
-    zlgi_points_sort(&f.use, &f.grid, 0, 1, ids, &points);
+    zlgi_points_sort(&f.use, &f.grid, 0, 1, ids, NULL, &points);
     assert_int_equal(points.n_boxes, 1);
     assert_int_equal(points.n, 9);
+}
+
+/* How often it may be asked before it says no. */
+static bool has_time(void *n_left)
+{
+    return --*(int *)n_left > 0;
+}
+
+/* There are no points, or all of them; few are sorted without a question. */
+static void test_sorting_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    enum { N = 300000 };
+    static int64_t list[N], ids[N];
+    /* A box and a point in one key, or not. */
+    const int64_t lengths[2] = {N, INT64_MAX / 2};
+    for (int k = 0; k < 2; k++) {
+        zlgi_grid grid = {.rank = 1, .axis = {zlgi_grid_regular(lengths[k], 1)}};
+        zlgi_use use = {.rank = 1, .kind = ZLGI_USE_POINTS, .axis = {{.list = list}}};
+        int n_stopped = 0, n_left = 1;
+        bool is_sorted = false;
+        for (int i = 0; i < N; i++)
+            list[i] = (int64_t)i * 7919 % N;
+        zlgi_look look = {.goes_on = has_time, .user = &n_left};
+        zlgi_points points;
+        use.n_points = 300;
+        assert_true(
+            zlgi_points_sort(&use, &grid, 0, (uint64_t)lengths[k], ids, &look, &points));
+        assert_int_equal(n_left, 1);
+        use.n_points = N;
+        for (int n_asks = 1; !is_sorted; n_asks *= 2, n_stopped += !is_sorted) {
+            n_left = n_asks;
+            look = (zlgi_look){.goes_on = has_time, .user = &n_left};
+            is_sorted =
+                zlgi_points_sort(&use, &grid, 0, (uint64_t)lengths[k], ids, &look, &points);
+            assert_int_equal(points.packed, k == 0);
+            assert_int_equal(points.n, is_sorted ? N : 0);
+            assert_int_equal(points.n_boxes, points.n);
+            assert_true(is_sorted || n_left == 0);
+        }
+        assert_in_range(n_stopped, 3, 20);
+        uint64_t box;
+        for (size_t i = 0, first, n; zlgi_points_next(&points, &box, &first, &n); i++) {
+            assert_int_equal(box, i);
+            assert_int_equal(list[ids[first]], i);
+        }
+    }
 }
 
 int main(void)
@@ -151,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_box_and_point_in_one_key),
         cmocka_unit_test(test_more_boxes_than_a_key_can_name),
         cmocka_unit_test(test_no_points),
+        cmocka_unit_test(test_sorting_that_nobody_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
