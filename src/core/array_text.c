@@ -150,10 +150,10 @@ zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
 {
     stored_count count = {.array = array};
     zlg_status status =
-        zlg_store_list(array->store, array->path, 0, count_object, &count, err);
+        zlgi_store_list(array->store, array->path, false, count_object, &count, err);
     *out_n_objects = count.n_objects;
     *out_n_bytes = count.n_bytes;
-    return status == ZLG_NOT_FOUND ? ZLG_OK : status;
+    return status == ZLG_NOT_FOUND ? ZLG_OK : zlgi_array_within(array, status, err);
 }
 
 /* ------------------------------------------------------------------ values */
@@ -206,5 +206,5 @@ zlg_status zlg_array_explain(zlg_array *array, const zlg_selection *selection, i
     if (status == ZLG_OK)
         status = zlgi_buf_take_text(&buf, array->store->ctx, out, err);
     zlgi_buf_reset(&buf);
-    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
+    return zlgi_array_within(array, status, err);
 }

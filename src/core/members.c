@@ -113,7 +113,7 @@ static zlg_status walk(member_list *list)
                        .patience = list->patience,
                        .err = list->err};
     zlg_status status =
-        zlg_store_list(store, list->path, true, add_name, &found, list->err);
+        zlgi_store_list(store, list->path, true, add_name, &found, list->err);
     if (status == ZLG_OK)
         status = found.status;
     const char **name = (const char **)(void *)names.data;
@@ -239,11 +239,12 @@ zlg_status zlgi_group_members(zlg_group *group, bool recursive, zlgi_patience *p
             break;
     zlgi_buf_reset(&list.members);
     zlgi_arena_reset(&arena);
-    return zlgi_within(err, status, "group %s", *group->path ? group->path : "/");
+    return status;
 }
 
 zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each,
                              void *user, zlg_error *err)
 {
-    return zlgi_group_members(group, recursive != 0, NULL, each, user, err);
+    zlg_status status = zlgi_group_members(group, recursive != 0, NULL, each, user, err);
+    return zlgi_node_within(group->store, "group", group->path, status, err);
 }

@@ -97,7 +97,7 @@ static zlg_status remove_name(removal *r, const char *name, bool nested)
 
 static zlg_status remove_contents(removal *r, contents *c, bool nested)
 {
-    ZLGI_TRY(zlg_store_list(r->store, r->path, 1, note_name, c, r->err));
+    ZLGI_TRY(zlgi_store_list(r->store, r->path, true, note_name, c, r->err));
     ZLGI_TRY(c->status);
     for (size_t i = 0; i < c->names.n;) {
         const char *name = (const char *)c->names.data + i + 1;

@@ -88,7 +88,7 @@ static zlg_status remove_object(trimming *t, const int64_t *coordinates, zlgi_sy
         status = store->class->commit(store, key, &txn, NULL, ZLGI_REMOVE, t->err);
         store->class->end(store, &txn);
     }
-    return zlgi_within(t->err, status, "%s: chunk %s", store->label, key);
+    return zlgi_within(t->err, status, "chunk %s", name);
 }
 
 /* A caller's struct may be of an older day. */
@@ -216,7 +216,7 @@ static zlg_status trim(trimming *t)
 {
     const zlg_array *array = t->array;
     zlg_status status =
-        zlg_store_list(array->store, array->path, 0, note_object, t, t->err);
+        zlgi_store_list(array->store, array->path, false, note_object, t, t->err);
     if (status != ZLG_NOT_FOUND)
         ZLGI_TRY(status);
     ZLGI_TRY(t->status);

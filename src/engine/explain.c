@@ -93,7 +93,8 @@ static zlg_status resolve_object(explainer *e, const zlgi_planned *planned, cons
         status = trace_object(e, planned, &uses, &object, key);
     zlgi_scratch_pop(e->worker.scratch);
     store->class->release(store, &object);
-    return zlgi_within(e->err, status, "chunk %s", key);
+    const char *path = e->source->prefix;
+    return zlgi_within(e->err, status, "chunk %s", key + strlen(path) + (*path != 0));
 }
 
 static zlg_status explain_object(explainer *e, uint64_t k, bool resolve)
