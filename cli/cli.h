@@ -138,6 +138,9 @@ bool cli_is_varlen(zlg_dtype dtype);
 /* An axis by its number, from the end when it is negative, or its name; -1: none. */
 int cli_find_axis(const zlg_array *array, const char *text);
 /* "folder" or "folder/path" */
+/* What a command finds wrong with the array of a node itself, or with what is wanted of it,
+ * begins as the errors of the library: with the store and the array. */
+zlg_status cli_within(const cli_node *node, zlg_status status, zlg_error *err);
 void cli_node_print(FILE *out, const cli_node *node);
 
 /* ------------------------------------------------------------------ members: members.c */

@@ -79,7 +79,6 @@ static zlg_status cat_fixed(const cli_settings *settings, const cat_format *form
 static zlg_status cat(const cli_settings *settings, const cli_node *node, zlg_array *array,
                       const cli_selection *selection, zlg_error *err)
 {
-    (void)node;
     cat_writer writer = {.array = array,
                          .dtype = zlg_array_dtype(array),
                          .n_elements = selection->n_elements};
@@ -90,7 +89,7 @@ static zlg_status cat(const cli_settings *settings, const cli_node *node, zlg_ar
     cli_pieces_start(&pieces, selection, array, item, CLI_PIECE_BYTES);
     const cat_format *format = choose_format(settings, &writer);
     if (format->begin)
-        CLI_TRY(format->begin(&writer, err));
+        CLI_TRY(cli_within(node, format->begin(&writer, err), err));
     CLI_TRY((varlen ? cat_varlen : cat_fixed)(settings, format, &writer, &pieces, err));
     if (format->end)
         format->end(&writer);

@@ -41,9 +41,9 @@ static zlg_status gather_array(info_array *info, zlg_error *err)
 
 static zlg_status show_array(const cli_settings *settings, info_array *info, zlg_error *err)
 {
-    double format = 3;
+    double format = 3; /* any number, in a document that is broken */
     cli_json_number(cli_json_member(info->document, "zarr_format"), &format);
-    info->zarr_format = (int)format;
+    info->zarr_format = format >= 1 && format < 100 ? (int)format : 0;
     zlg_status status = gather_array(info, err);
     if (status == ZLG_OK)
         (settings->json ? info_json_array : info_text_array)(info);

@@ -164,7 +164,8 @@ static zlg_status make(picture *p, zlg_error *err)
     CLI_TRY(choose_axes(p, err));
     make_title(p);
     CLI_TRY(thin_axes(p, err));
-    CLI_TRY(plot_data_read(p->settings, p->array, &p->selection, &p->data, err));
+    zlg_status status = plot_data_read(p->settings, p->array, &p->selection, &p->data, err);
+    CLI_TRY(cli_within(p->node, status, err));
     CLI_TRY(set_range(p, err));
     for (int i = 0; i < p->n_axes; i++)
         CLI_TRY(plot_axis_make(p->settings, p->node, p->array, &p->selection, p->axes[i],

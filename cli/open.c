@@ -85,6 +85,26 @@ static void close_node(cli_node *node)
     zlg_ctx_close(node->ctx);
 }
 
+/* Whether the library has named the store. What cannot be printed it has replaced, and of
+ * a long path it keeps the first half of a message. */
+static bool names_store(const char *message, const char *folder)
+{
+    const size_t n_sure = sizeof((zlg_error *)0)->message / 2 - 8;
+    size_t i = 0;
+    while (i < n_sure && folder[i] && (message[i] == folder[i] || message[i] == '?'))
+        i++;
+    return i == n_sure || (folder[i] == 0 && message[i] == ':');
+}
+
+zlg_status cli_within(const cli_node *node, zlg_status status, zlg_error *err)
+{
+    zlg_error cause = *err;
+    if (status == ZLG_OK || names_store(cause.message, node->folder))
+        return status;
+    return cli_fail(err, status, "%.250s: array %s: %s", node->folder,
+                    *node->path ? node->path : "/", cause.message);
+}
+
 zlg_status cli_with_node(const cli_settings *settings, cli_node_fn run, zlg_error *err)
 {
     cli_node node;
@@ -104,6 +124,7 @@ static zlg_status run_selection(const cli_settings *settings, const cli_node *no
                                             zlg_array_shape(array), &selection, err);
     if (status == ZLG_OK && selection.n_elements == INT64_MAX && !settings->changes)
         status = cli_fail(err, ZLG_LIMIT, "the selection has more than 2^63 elements");
+    cli_within(node, status, err);
     if (status == ZLG_OK)
         status = run(settings, node, array, &selection, err);
     cli_selection_free(&selection);

@@ -64,7 +64,7 @@ static double distance(plot_point p, plot_point a, plot_point b)
 
 static int clamp(double value, int high)
 {
-    return value < 0 ? 0 : value > high ? high : (int)value;
+    return !(value > 0) ? 0 : value > high ? high : (int)value;
 }
 
 /* Covers pixels by how far their centre lies inside the line. */

@@ -142,6 +142,9 @@ int plot_time_ticks(cli_calendar calendar, double low, double high, int n_wanted
                                      180, 360, 720, 1440, 2880, 7200, 14400};
     static const double months[] = {1,   2,    3,    6,    12,    24,    60,    120,   240,
                                     600, 1200, 2400, 6000, 12000, 24000, 60000, 120000};
+    const double most = 1e12; /* days: what lies beyond has no calendar */
+    if (!(low > -most && high < most))
+        return 0;
     double span = high - low;
     double step = choose_step(minutes, CLI_COUNT(minutes), span * 1440, n_wanted);
     if (step > 0)

@@ -62,11 +62,13 @@ static zlg_status parse_number(parser *p, int64_t *out)
 static zlg_status parse_index(parser *p, int axis, int64_t *out)
 {
     int64_t n = p->shape[axis], i = 0;
+    skip_blanks(p);
+    const char *text = p->at;
     CLI_TRY(parse_number(p, &i));
     if (i < -n || i >= n)
         return cli_fail(p->err, ZLG_RANGE,
-                        "selection \"%s\": index %lld is outside axis %d, which has %lld",
-                        p->text, (long long)i, axis, (long long)n);
+                        "selection \"%s\": index %.*s is outside axis %d, which has %lld",
+                        p->text, (int)(p->at - text), text, axis, (long long)n);
     *out = i < 0 ? i + n : i;
     return ZLG_OK;
 }

@@ -29,6 +29,9 @@ SOURCES = {
     "E1": "E1_north_america.nc",
     "ostia": "ostia_monthly.nc",
     "orca2": "orca2_votemper.nc",
+    "nemo/2015-01": "NEMO/nemo_1m_20150101-20150201_grid-T.nc",
+    "nemo/2015-02": "NEMO/nemo_1m_20150201-20150301_grid-T.nc",
+    "nemo/2015-03": "NEMO/nemo_1m_20150301-20150401_grid-T.nc",
 }
 TIMED_BYTES = 256_000_000
 ROUNDS = 5

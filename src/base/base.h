@@ -38,6 +38,8 @@ zlg_status zlgi_fail(zlg_error *err, zlg_status status, const char *format, ...)
  * nothing for ZLG_OK. */
 zlg_status zlgi_within(zlg_error *err, zlg_status status, const char *format, ...)
     ZLGI_PRINTF(3, 4);
+/* Whether the message begins with that context. */
+bool zlgi_error_begins(const zlg_error *err, const char *format, ...) ZLGI_PRINTF(2, 3);
 zlg_status zlgi_no_memory(zlg_error *err, size_t n_bytes);
 /* What a function of the caller's returned, with what it wrote into `own`, goes to err.
  * NOT_FOUND, EXISTS and CANCELLED (a job that has failed elsewhere) mean something to the

@@ -123,6 +123,17 @@ zlg_status zlgi_within(zlg_error *err, zlg_status status, const char *format, ..
     return zlgi_fail(err, status, "%s%s%s", context, cause[0] ? ": " : "", cause);
 }
 
+bool zlgi_error_begins(const zlg_error *err, const char *format, ...)
+{
+    char context[MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    format_text(context, format, args);
+    va_end(args);
+    size_t n = strlen(context);
+    return strncmp(err->message, context, n) == 0 && strchr(":", err->message[n]) != NULL;
+}
+
 zlg_status zlgi_no_memory(zlg_error *err, size_t n_bytes)
 {
     return zlgi_fail(err, ZLG_NO_MEMORY, "%zu bytes of memory could not be had", n_bytes);

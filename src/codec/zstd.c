@@ -87,19 +87,27 @@ static zlg_status encode(const zlgi_step *step, zlgi_scratch *scratch,
 
 /* ------------------------------------------------------------------ decode */
 
-static zlg_status refuse(size_t code, zlgi_bytes in, size_t capacity, zlg_error *err)
+static zlg_status refuse(size_t code, zlgi_bytes in, size_t expected, zlg_error *err)
 {
     switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_dstSize_tooSmall:
-        return zlgi_fail(err, ZLG_CORRUPT, "more than the expected %zu bytes", capacity);
+        return zlgi_fail(err, ZLG_CORRUPT, "more than the expected %zu bytes", expected);
     case ZSTD_error_srcSize_wrong:
         return zlgi_fail(err, ZLG_CORRUPT, "the stored %zu bytes end inside a frame", in.n);
     case ZSTD_error_dictionary_wrong:
         return zlgi_fail(err, ZLG_UNSUPPORTED, "a frame needs a dictionary");
     case ZSTD_error_memory_allocation:
         return zlgi_no_memory(err, 0);
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return zlgi_fail(err, ZLG_UNSUPPORTED,
+                         "a frame has a larger window than libzstd takes");
     default:
-        return zlgi_fail(err, ZLG_CORRUPT, "%s", ZSTD_getErrorName(code));
+        if (expected == ZLGI_UNKNOWN)
+            return zlgi_fail(err, ZLG_CORRUPT, "damaged zstd data (%zu bytes): %s", in.n,
+                             ZSTD_getErrorName(code));
+        return zlgi_fail(err, ZLG_CORRUPT,
+                         "damaged zstd data (%zu bytes, %zu expected from them): %s", in.n,
+                         expected, ZSTD_getErrorName(code));
     }
 }
 
@@ -135,7 +143,7 @@ static zlg_status decode_unknown(ZSTD_DCtx *context, zlgi_bytes in, zlgi_out *ou
         if (!ZSTD_isError(n))
             return zlgi_out_done(out, n, err);
         if (ZSTD_getErrorCode(n) != ZSTD_error_dstSize_tooSmall)
-            return refuse(n, in, capacity, err);
+            return refuse(n, in, out->expected, err);
         ZLGI_TRY(zlgi_out_grow(out, capacity, &memory, &capacity, err));
     }
 }

@@ -164,7 +164,7 @@ zlg_status zlgi_array_build(zlg_array *array, const zlgi_node_documents *documen
 
 zlg_status zlgi_array_within(const zlg_array *array, zlg_status status, zlg_error *err)
 {
-    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
+    return zlgi_node_within(array->store, "array", array->path, status, err);
 }
 
 void zlgi_array_set_defaults(zlg_array *array, zlg_promise promise, bool keep_empty)
@@ -206,9 +206,9 @@ zlg_status zlg_array_open(zlg_store *store, const char *path, const zlg_open_opt
     zlg_open_options options;
     *out = NULL;
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_path_check(store, path, err));
     zlg_status status = zlgi_array_open(store, path, &options, out, err);
-    return zlgi_within(err, status, "%s: array %s", store->label, *path ? path : "/");
+    return zlgi_node_within(store, "array", path, status, err);
 }
 
 /* Which version a document that comes without a name is of. */
@@ -238,7 +238,7 @@ zlg_status zlg_array_from_metadata(zlg_store *store, const char *path, const cha
     zlg_array *array;
     *out = NULL;
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
-    ZLGI_TRY(zlgi_meta_prefix_check(path, err));
+    ZLGI_TRY(zlgi_store_within(store, zlgi_meta_prefix_check(path, err), err));
     ZLGI_TRY(zlgi_array_new(store, path, &array, err));
     zlgi_array_set_defaults(array, options.promise, options.keep_empty != 0);
     zlg_status status = parse_into(array, metadata, options.zarr_format, err);

@@ -154,7 +154,7 @@ zlg_status zlg_array_stored_call(zlg_array *array, uint64_t *out_n_objects,
         zlg_store_list_call(array->store, array->path, 0, count_object, &count, call, err);
     *out_n_objects = count.n_objects;
     *out_n_bytes = count.n_bytes;
-    return status == ZLG_NOT_FOUND ? ZLG_OK : status;
+    return status == ZLG_NOT_FOUND ? ZLG_OK : zlgi_array_within(array, status, err);
 }
 
 zlg_status zlg_array_stored(zlg_array *array, uint64_t *out_n_objects,
@@ -217,7 +217,7 @@ zlg_status zlg_array_explain_call(zlg_array *array, const zlg_selection *selecti
     if (status == ZLG_OK)
         status = zlgi_buf_take_text(&buf, array->store->ctx, out, err);
     zlgi_buf_reset(&buf);
-    return zlgi_within(err, status, "array %s", *array->path ? array->path : "/");
+    return zlgi_array_within(array, status, err);
 }
 
 zlg_status zlg_array_explain(zlg_array *array, const zlg_selection *selection, int resolve,

@@ -64,5 +64,5 @@ zlg_status zlg_node_set_attributes(zlg_store *store, const char *path,
     zlgi_arena_init(&arena, store->alloc);
     zlg_status status = set_attributes(store, path, attributes, &how, &arena, err);
     zlgi_arena_reset(&arena);
-    return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
+    return zlgi_node_within(store, "node", path, status, err);
 }

@@ -180,5 +180,5 @@ zlg_status zlg_group_consolidate(zlg_store *store, const char *path,
                                      .user = &what};
     zlg_status status = zlgi_document_change(store, &edit, err);
     zlg_group_close(group);
-    return zlgi_within(err, status, "%s: group %s", store->label, *path ? path : "/");
+    return zlgi_node_within(store, "group", path, status, err);
 }

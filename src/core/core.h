@@ -204,7 +204,8 @@ void zlgi_request_settle(zlgi_request *request, const zlg_array *array,
                          const zlg_call *call);
 zlg_status zlgi_call_settle(const zlg_array *array, const zlg_call *given, zlg_call *room,
                             zlg_error *err);
-/* ctx.c: zlg_store_list, as long as the caller waits. */
+/* ctx.c: zlg_store_list, as long as the caller waits, for those whose error names the
+ * store. */
 zlg_status zlgi_store_list(zlg_store *store, const char *prefix, bool delimited,
                            zlgi_patience *patience, zlg_list_fn each, void *user,
                            zlg_error *err);
@@ -219,8 +220,16 @@ zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,
 /* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
 zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
                             zlg_error *err);
-/* array.c: "array a/b: ..." */
+/* ctx.c: how every error of a store and of a node begins: "data.zarr: ..." and
+ * "data.zarr: array a/b: ...", unless it does so already. */
+zlg_status zlgi_store_within(const zlg_store *store, zlg_status status, zlg_error *err);
+zlg_status zlgi_node_within(const zlg_store *store, const char *kind, const char *path,
+                            zlg_status status, zlg_error *err);
 zlg_status zlgi_array_within(const zlg_array *array, zlg_status status, zlg_error *err);
+/* ctx.c: may the path name a node; and may one be changed there. The error names the
+ * store. */
+zlg_status zlgi_path_check(const zlg_store *store, const char *path, zlg_error *err);
+zlg_status zlgi_change_check(const zlg_store *store, const char *path, zlg_error *err);
 
 /* ------------------------------------------------------------------ ext_document.c
  *

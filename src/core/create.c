@@ -120,8 +120,7 @@ zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_
     *out = NULL;
     ZLGI_TRY(zlgi_options_read(given, "ZLG_ARRAY_SPEC_INIT", &spec, sizeof spec, err));
     ZLGI_TRY(check_spec(spec.overwrite, spec.exist_ok, spec.promise, err));
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_change_check(store, path, err));
     ZLGI_TRY(zlgi_array_new(store, path, &array, err));
     zlgi_array_set_defaults(array, spec.promise, spec.keep_empty != 0);
     zlgi_buf text;
@@ -132,7 +131,7 @@ zlg_status zlg_array_create(zlg_store *store, const char *path, const zlg_array_
         *out = array;
         return ZLG_OK;
     }
-    zlgi_within(err, status, "%s: array %s", store->label, *path ? path : "/");
+    zlgi_node_within(store, "array", path, status, err);
     zlg_array_close(array);
     return status;
 }
@@ -173,7 +172,7 @@ static zlg_status make_group(zlg_store *store, const char *path, const zlg_group
         zlgi_kind_at(store, path, spec->zarr_format, &kind, NULL) == ZLG_OK &&
         kind == ZLG_NODE_GROUP)
         return ZLG_OK;
-    return zlgi_within(err, status, "%s: group %s", store->label, *path ? path : "/");
+    return zlgi_node_within(store, "group", path, status, err);
 }
 
 zlg_status zlg_group_create(zlg_store *store, const char *path, const zlg_group_spec *given,
@@ -184,8 +183,7 @@ zlg_status zlg_group_create(zlg_store *store, const char *path, const zlg_group_
     *out = NULL;
     ZLGI_TRY(zlgi_options_read(given, "ZLG_GROUP_SPEC_INIT", &spec, sizeof spec, err));
     ZLGI_TRY(check_spec(spec.overwrite, spec.exist_ok, spec.promise, err));
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_change_check(store, path, err));
     ZLGI_TRY(make_group(store, path, &spec, err));
     options.zarr_format = spec.zarr_format;
     return zlg_group_open(store, path, &options, out, err);

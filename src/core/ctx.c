@@ -164,12 +164,37 @@ static zlg_status get_object(zlg_store *store, const char *key, zlgi_buf *buf,
 
 zlg_status zlg_store_get(zlg_store *store, const char *key, zlg_text *out, zlg_error *err)
 {
-    ZLGI_TRY(zlgi_key_check(key, err));
     zlgi_buf buf;
     zlgi_buf_init(&buf, store->alloc);
-    zlg_status status = get_object(store, key, &buf, out, err);
+    zlg_status status = zlgi_key_check(key, err);
+    if (status == ZLG_OK)
+        status = get_object(store, key, &buf, out, err);
     zlgi_buf_reset(&buf);
-    return status;
+    /* That there is none is told by the status alone. */
+    return status == ZLG_NOT_FOUND ? status : zlgi_store_within(store, status, err);
+}
+
+zlg_status zlgi_store_within(const zlg_store *store, zlg_status status, zlg_error *err)
+{
+    if (!err || status == ZLG_OK || zlgi_error_begins(err, "%s", store->label))
+        return status;
+    return zlgi_within(err, status, "%s", store->label);
+}
+
+/* What begins with the store takes the node behind that. */
+zlg_status zlgi_node_within(const zlg_store *store, const char *kind, const char *path,
+                            zlg_status status, zlg_error *err)
+{
+    size_t n = strlen(store->label);
+    path = *path ? path : "/";
+    if (!err || status == ZLG_OK)
+        return status;
+    if (strncmp(err->message, store->label, n) == 0 &&
+        strncmp(err->message + n, ": ", 2) == 0)
+        memmove(err->message, err->message + n + 2, strlen(err->message + n + 2) + 1);
+    if (zlgi_error_begins(err, "%s %s", kind, path))
+        return zlgi_within(err, status, "%s", store->label);
+    return zlgi_within(err, status, "%s: %s %s", store->label, kind, path);
 }
 
 zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
@@ -181,9 +206,20 @@ zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const c
     return ZLG_OK;
 }
 
-/* n_parts: 1, or ZLGI_REMOVE. */
-static zlg_status change(zlg_store *store, const char *key, const zlgi_bytes *part,
-                         int n_parts, const zlg_call *given, zlg_error *err)
+zlg_status zlgi_path_check(const zlg_store *store, const char *path, zlg_error *err)
+{
+    return zlgi_store_within(store, zlgi_meta_path_check(path, err), err);
+}
+
+zlg_status zlgi_change_check(const zlg_store *store, const char *path, zlg_error *err)
+{
+    zlg_status status = zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err);
+    ZLGI_TRY(zlgi_store_within(store, status, err));
+    return zlgi_path_check(store, path, err);
+}
+
+static zlg_status change_object(zlg_store *store, const char *key, const zlgi_bytes *part,
+                                int n_parts, const zlg_call *given, zlg_error *err)
 {
     zlg_call call;
     zlgi_patience patience;
@@ -194,6 +230,14 @@ static zlg_status change(zlg_store *store, const char *key, const zlgi_bytes *pa
     how.change = ZLGI_REPLACE;
     how.promise = ZLG_VISIBLE;
     return zlgi_store_change(store, key, &how, part, n_parts, err);
+}
+
+/* n_parts: 1, or ZLGI_REMOVE. */
+static zlg_status change(zlg_store *store, const char *key, const zlgi_bytes *part,
+                         int n_parts, const zlg_call *call, zlg_error *err)
+{
+    zlg_status status = change_object(store, key, part, n_parts, call, err);
+    return zlgi_store_within(store, status, err);
 }
 
 zlg_status zlg_store_put_call(zlg_store *store, const char *key, const void *data,
@@ -238,13 +282,25 @@ zlg_status zlg_store_list_call(zlg_store *store, const char *prefix, int delimit
     zlg_call call;
     zlgi_patience patience;
     ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
-    return zlgi_store_list(store, prefix, delimited != 0, &patience, each, user, err);
+    zlg_status status =
+        zlgi_store_list(store, prefix, delimited != 0, &patience, each, user, err);
+    return zlgi_store_within(store, status, err);
 }
 
 zlg_status zlg_store_list(zlg_store *store, const char *prefix, int delimited,
                           zlg_list_fn each, void *user, zlg_error *err)
 {
     return zlg_store_list_call(store, prefix, delimited, each, user, NULL, err);
+}
+
+static zlg_status sweep(zlg_store *store, const char *prefix, uint64_t *out_n,
+                        zlgi_patience *patience, zlg_error *err)
+{
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
+    if (*prefix)
+        ZLGI_TRY(zlgi_key_check(prefix, err));
+    const zlgi_txn txn = zlgi_patience_txn(patience);
+    return store->class->sweep(store, prefix, &txn, out_n, err);
 }
 
 zlg_status zlg_store_sweep_call(zlg_store *store, const char *prefix, uint64_t *out_n,
@@ -254,11 +310,8 @@ zlg_status zlg_store_sweep_call(zlg_store *store, const char *prefix, uint64_t *
     zlgi_patience patience;
     *out_n = 0;
     ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    if (*prefix)
-        ZLGI_TRY(zlgi_key_check(prefix, err));
-    const zlgi_txn txn = zlgi_patience_txn(&patience);
-    return store->class->sweep(store, prefix, &txn, out_n, err);
+    zlg_status status = sweep(store, prefix, out_n, &patience, err);
+    return zlgi_store_within(store, status, err);
 }
 
 zlg_status zlg_store_sweep(zlg_store *store, const char *prefix, uint64_t *out_n,

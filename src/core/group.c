@@ -139,8 +139,7 @@ static zlg_status finish_group(zlg_group *group, zlg_status status, zlg_group **
         *out = group;
         return ZLG_OK;
     }
-    zlgi_within(err, status, "%s: group %s", group->store->label,
-                *group->path ? group->path : "/");
+    zlgi_node_within(group->store, "group", group->path, status, err);
     zlg_group_close(group);
     return status;
 }
@@ -152,7 +151,7 @@ zlg_status zlg_group_open(zlg_store *store, const char *path, const zlg_open_opt
     zlg_open_options options;
     *out = NULL;
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_path_check(store, path, err));
     ZLGI_TRY(zlgi_group_new(store, path, &group, err));
     return finish_group(group, open_into(group, &options, err), out, err);
 }
@@ -193,10 +192,12 @@ zlg_status zlg_group_metadata(zlg_group *group, zlg_text *out, zlg_error *err)
 static zlg_status member_path(const zlg_group *group, const char *path,
                               char out[ZLGI_NAME_MAX], zlg_error *err)
 {
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
-    if (!*path)
-        return zlgi_fail(err, ZLG_NOT_FOUND, "an empty name is no member");
-    return zlgi_join(group->path, path, out, err);
+    zlg_status status = zlgi_meta_path_check(path, err);
+    if (status == ZLG_OK && !*path)
+        status = zlgi_fail(err, ZLG_NOT_FOUND, "an empty name is no member");
+    if (status == ZLG_OK)
+        status = zlgi_join(group->path, path, out, err);
+    return zlgi_node_within(group->store, "group", group->path, status, err);
 }
 
 /* The documents of a member, from the map when there is one. */
@@ -222,7 +223,7 @@ zlg_status zlg_group_member_kind(zlg_group *group, const char *path, zlg_node *o
     if (status == ZLG_OK)
         *out = documents.kind;
     zlgi_arena_reset(&arena);
-    return status;
+    return zlgi_node_within(group->store, "node", full, status, err);
 }
 
 static zlg_status open_member(zlg_group *parent, zlg_group *group, zlg_error *err)
@@ -296,7 +297,7 @@ zlg_status zlg_group_open_array(zlg_group *group, const char *path, zlg_array **
         *out = array;
         return ZLG_OK;
     }
-    zlgi_within(err, status, "%s: array %s", group->store->label, full);
+    zlgi_node_within(group->store, "array", full, status, err);
     zlg_array_close(array);
     return status;
 }

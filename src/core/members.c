@@ -227,7 +227,7 @@ zlg_status zlgi_group_members(zlg_group *group, bool recursive, zlgi_patience *p
             break;
     zlgi_buf_reset(&list.members);
     zlgi_arena_reset(&arena);
-    return zlgi_within(err, status, "group %s", *group->path ? group->path : "/");
+    return status;
 }
 
 zlg_status zlg_group_members_call(zlg_group *group, int recursive, zlg_member_fn each,
@@ -236,7 +236,9 @@ zlg_status zlg_group_members_call(zlg_group *group, int recursive, zlg_member_fn
     zlg_call call;
     zlgi_patience patience;
     ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
-    return zlgi_group_members(group, recursive != 0, &patience, each, user, err);
+    zlg_status status =
+        zlgi_group_members(group, recursive != 0, &patience, each, user, err);
+    return zlgi_node_within(group->store, "group", group->path, status, err);
 }
 
 zlg_status zlg_group_members(zlg_group *group, int recursive, zlg_member_fn each,

@@ -127,14 +127,14 @@ zlg_status zlg_node_kind(zlg_store *store, const char *path, const zlg_open_opti
     *out = ZLG_NODE_NONE;
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
     zlgi_node_documents documents;
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_path_check(store, path, err));
     zlgi_arena_init(&arena, store->alloc);
     zlg_status status =
         zlgi_node_load(store, path, options.zarr_format, &arena, &documents, err);
     zlgi_arena_reset(&arena);
     if (status == ZLG_OK)
         *out = documents.kind;
-    return status;
+    return zlgi_node_within(store, "node", path, status, err);
 }
 
 static zlg_status load_text(zlg_store *store, const char *path, int zarr_format,
@@ -159,10 +159,10 @@ zlg_status zlg_node_metadata(zlg_store *store, const char *path,
     zlg_open_options options;
     *out = (zlg_text){.data = NULL};
     ZLGI_TRY(zlgi_open_options_read(given, &options, err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_path_check(store, path, err));
     zlgi_arena_init(&arena, store->alloc);
     zlg_status status =
         load_text(store, path, options.zarr_format, &arena, out_kind, out, err);
     zlgi_arena_reset(&arena);
-    return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
+    return zlgi_node_within(store, "node", path, status, err);
 }

@@ -12,8 +12,7 @@ zlg_status zlgi_edit_read(const zlg_store *store, const char *path,
         zlgi_options_read(given, "ZLG_EDIT_OPTIONS_INIT", options, sizeof *options, err));
     ZLGI_TRY(zlgi_patience_read(options->call, &room->call, &room->patience, err));
     ZLGI_TRY(zlgi_promise_check(options->promise, err));
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    return zlgi_meta_path_check(path, err);
+    return zlgi_change_check(store, path, err);
 }
 
 /* ------------------------------------------------------------------ deleting */
@@ -37,12 +36,11 @@ zlg_status zlg_node_delete(zlg_store *store, const char *path, const zlg_call *g
     zlg_call call;
     zlgi_patience patience;
     ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    ZLGI_TRY(zlgi_meta_path_check(path, err));
+    ZLGI_TRY(zlgi_change_check(store, path, err));
     zlg_status status = zlgi_turn_check(&store->ctx->turns, store, path, err);
     if (status == ZLG_OK)
         status = delete_node(store, path, &patience, err);
-    return zlgi_within(err, status, "%s: node %s", store->label, *path ? path : "/");
+    return zlgi_node_within(store, "node", path, status, err);
 }
 
 /* ------------------------------------------------------------------ moving */
@@ -99,9 +97,8 @@ zlg_status zlg_node_rename(zlg_store *store, const char *from, const char *to,
     zlg_call call;
     zlgi_patience patience;
     ZLGI_TRY(zlgi_patience_read(given, &call, &patience, err));
-    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
-    ZLGI_TRY(zlgi_meta_path_check(from, err));
-    ZLGI_TRY(zlgi_meta_path_check(to, err));
+    ZLGI_TRY(zlgi_change_check(store, from, err));
+    ZLGI_TRY(zlgi_path_check(store, to, err));
     zlg_status status = rename_node(store, from, to, &patience, err);
-    return zlgi_within(err, status, "%s: node %s", store->label, *from ? from : "/");
+    return zlgi_node_within(store, "node", from, status, err);
 }

@@ -87,7 +87,7 @@ static zlg_status remove_object(trimming *t, const int64_t *coordinates, zlgi_sy
         status = store->class->commit(store, key, &txn, NULL, ZLGI_REMOVE, t->err);
         store->class->end(store, &txn);
     }
-    return zlgi_within(t->err, status, "%s: chunk %s", store->label, key);
+    return zlgi_within(t->err, status, "chunk %s", name);
 }
 
 /* A caller's struct may be of an older day. */

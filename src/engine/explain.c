@@ -93,6 +93,8 @@ static zlg_status resolve_object(explainer *e, const zlgi_planned *planned, cons
         status = trace_object(e, planned, &uses, &object, key);
     zlgi_scratch_pop(e->worker.scratch);
     store->class->release(store, &object);
+    const char *path = e->source->prefix;
+    key = key + strlen(path) + (*path != 0);
     return status == ZLG_CANCELLED ? status : zlgi_within(e->err, status, "chunk %s", key);
 }
 

@@ -246,15 +246,18 @@ static void work(void *user, zlgi_scratch *scratch)
     pthread_mutex_unlock(&job->lock);
 }
 
-/* Puts the object in front of what went wrong with it. */
+/* Puts the object in front of what went wrong with it: the path of its array once. */
 static void name_object(zlgi_job *job)
 {
     zlgi_planned planned;
     char key[ZLGI_PATH_MAX];
     zlgi_plan_object(&job->plan, job->failed_object, &planned);
-    if (zlgi_plan_key(planned.source, planned.coordinates, key, NULL) == ZLG_OK)
-        zlgi_within(&job->error, job->error.status, "%s: chunk %s",
-                    planned.source->store->label, key);
+    if (zlgi_plan_key(planned.source, planned.coordinates, key, NULL) != ZLG_OK)
+        return;
+    const char *path = planned.source->prefix;
+    zlgi_within(&job->error, job->error.status, "%s: array %s: chunk %s",
+                planned.source->store->label, *path ? path : "/",
+                key + strlen(path) + (*path != 0));
 }
 
 /* Whoever had something in hand when the time passed did not look: that is no success. */

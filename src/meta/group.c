@@ -17,6 +17,9 @@ static zlg_status read_consolidated(const zlgi_json *value, const zlgi_json **ou
     if (value->type != ZLGI_JSON_OBJECT)
         return zlgi_meta_expected(err, "consolidated_metadata", value, "an object");
     const zlgi_json *kind = zlgi_json_get(value, "kind");
+    const zlgi_json *needed = zlgi_json_get(value, "must_understand");
+    if (!zlgi_json_is(kind, "inline") && needed && needed->type == ZLGI_JSON_FALSE)
+        return ZLG_OK;
     if (!zlgi_json_is(kind, "inline"))
         return zlgi_within(err, zlgi_meta_expected(err, "kind", kind, "\"inline\""),
                            "consolidated_metadata");

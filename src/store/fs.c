@@ -70,12 +70,12 @@ static zlg_status fs_open(zlg_store *store, const char *key, unsigned flags,
     if (zlgi_fs_is_absent(fd))
         return zlgi_store_absent(err);
     if (fd < 0)
-        return zlgi_fs_fail(fs, fd, key, err);
+        return zlgi_fs_fail(fd, key, err);
     zlgi_object object = {.n_bytes = ZLGI_SIZE_UNKNOWN, .fd = fd};
     int code = (flags & ZLGI_OPEN_STAT) != 0 ? zlgi_fs_look_at(&object) : 0;
     if (code < 0) {
         close(fd);
-        return zlgi_fs_fail(fs, code, key, err);
+        return zlgi_fs_fail(code, key, err);
     }
     *out = object;
     return ZLG_OK;

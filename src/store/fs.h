@@ -38,7 +38,7 @@ int zlgi_fs_root(zlgi_fs *fs);
 /* True for the errors that mean: nothing has this name. */
 bool zlgi_fs_is_absent(int code);
 /* Turns a negative error number into an error that names the key. */
-zlg_status zlgi_fs_fail(const zlgi_fs *fs, int code, const char *key, zlg_error *err);
+zlg_status zlgi_fs_fail(int code, const char *key, zlg_error *err);
 /* Fills size and tag of an open file. */
 int zlgi_fs_look_at(zlgi_object *object);
 

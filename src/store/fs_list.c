@@ -88,7 +88,7 @@ static zlg_status count(walk *w)
 
 static zlg_status give_up(const walk *w)
 {
-    return zlgi_fs_fail(w->fs, ZLGI_FS_GAVE_UP, w->path, w->err);
+    return zlgi_fs_fail(ZLGI_FS_GAVE_UP, w->path, w->err);
 }
 
 static zlg_status go_on(walk *w)
@@ -122,7 +122,7 @@ static zlg_status read_names(walk *w, level *l)
         ZLGI_TRY(zlgi_buf_append(&l->sorted, &name, sizeof(name), w->err));
     }
     if (errno != 0)
-        return zlgi_fs_fail(w->fs, -errno, w->path, w->err);
+        return zlgi_fs_fail(-errno, w->path, w->err);
     return sort(w, &l->sorted);
 }
 
@@ -170,7 +170,7 @@ static zlg_status look_at(walk *w, int dir, const char *name, found *out)
     struct stat s;
     *out = (found){.kind = NOTHING};
     if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT ? ZLG_OK : zlgi_fs_fail(w->fs, -errno, w->path, w->err);
+        return errno == ENOENT ? ZLG_OK : zlgi_fs_fail(-errno, w->path, w->err);
     if (S_ISLNK(s.st_mode))
         *out = look_through_link(w);
     else if (S_ISDIR(s.st_mode))
@@ -216,7 +216,7 @@ static zlg_status list_names(walk *w, level *l, int n_levels)
         size_t n = strlen(name), start = n_above + (n_above > 0);
         ZLGI_TRY(go_on(w));
         if (start + n >= sizeof(w->path))
-            return zlgi_fs_fail(w->fs, -ENAMETOOLONG, w->path, w->err);
+            return zlgi_fs_fail(-ENAMETOOLONG, w->path, w->err);
         if (n_above > 0)
             w->path[n_above] = '/';
         memcpy(w->path + start, name, n + 1);
@@ -232,12 +232,12 @@ static zlg_status list_names(walk *w, level *l, int n_levels)
 static zlg_status list_directory(walk *w, int fd, int n_levels)
 {
     if (fd < 0)
-        return zlgi_fs_fail(w->fs, fd, w->path, w->err);
+        return zlgi_fs_fail(fd, w->path, w->err);
     level l = {.dir = n_levels > 0 ? fdopendir(fd) : NULL};
     if (l.dir == NULL) {
         int code = n_levels > 0 ? -errno : -ELOOP;
         close(fd);
-        return zlgi_fs_fail(w->fs, code, w->path, w->err);
+        return zlgi_fs_fail(code, w->path, w->err);
     }
     zlgi_arena_init(&l.names, w->fs->base.alloc);
     zlgi_buf_init(&l.sorted, w->fs->base.alloc);

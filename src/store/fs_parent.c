@@ -18,8 +18,7 @@ zlg_status zlgi_fs_check_writable(const zlgi_fs *fs, zlg_error *err)
 {
     if (!fs->read_only)
         return ZLG_OK;
-    return zlgi_fail(err, ZLG_USAGE, "the store \"%s\" was opened for reading only",
-                     fs->base.label);
+    return zlgi_fail(err, ZLG_USAGE, "the store was opened for reading only");
 }
 
 zlg_status zlgi_fs_check_change(const zlgi_fs *fs, const char *key, zlg_error *err)

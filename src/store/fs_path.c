@@ -223,7 +223,7 @@ bool zlgi_fs_is_absent(int code)
     return code == -ENOENT || code == -ENOTDIR || code == -ENAMETOOLONG;
 }
 
-zlg_status zlgi_fs_fail(const zlgi_fs *fs, int code, const char *key, zlg_error *err)
+zlg_status zlgi_fs_fail(int code, const char *key, zlg_error *err)
 {
     char text[128];
     zlg_status status;
@@ -259,11 +259,11 @@ zlg_status zlgi_fs_fail(const zlgi_fs *fs, int code, const char *key, zlg_error 
                            "is a symbolic link that leads to no file of the store");
         break;
     case -ESTALE:
-        return zlgi_fail(err, ZLG_IO, "the directory \"%s\" is gone", fs->base.label);
+        return zlgi_fail(err, ZLG_IO, "its directory is gone");
     default:
         status = zlgi_fail(err, ZLG_IO, "%s", strerror_r(-code, text, sizeof(text)));
     }
     if (key[0] == '\0')
-        return zlgi_within(err, status, "directory \"%s\"", fs->base.label);
+        return zlgi_within(err, status, "its directory");
     return zlgi_within(err, status, "key \"%s\"", key);
 }

@@ -135,5 +135,5 @@ zlg_status zlgi_fs_sweep(zlg_store *store, const char *prefix, const zlgi_txn *t
     sweep s = {.fs = fs, .txn = txn, .n_left = INT64_MAX};
     sweep_directory(&s, fd, ZLGI_FS_MAX_LEVELS);
     *out_n = s.n_gone;
-    return s.code < 0 ? zlgi_fs_fail(fs, s.code, prefix, err) : ZLG_OK;
+    return s.code < 0 ? zlgi_fs_fail(s.code, prefix, err) : ZLG_OK;
 }

@@ -118,6 +118,7 @@ int zlgi_fs_note(zlgi_syncs *syncs, int dir)
 
 zlg_status zlgi_fs_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err)
 {
+    (void)store;
     int code = 0;
     for (int fd; (fd = take(syncs)) >= 0;) {
         int one = sync_and_close(fd);
@@ -125,6 +126,6 @@ zlg_status zlgi_fs_sync(zlg_store *store, zlgi_syncs *syncs, zlg_error *err)
     }
     char text[128];
     return code == 0 ? ZLG_OK
-                     : zlgi_fail(err, ZLG_IO, "syncing a directory of \"%s\": %s",
-                                 store->label, strerror_r(-code, text, sizeof(text)));
+                     : zlgi_fail(err, ZLG_IO, "syncing a directory: %s",
+                                 strerror_r(-code, text, sizeof(text)));
 }

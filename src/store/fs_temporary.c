@@ -100,7 +100,7 @@ zlg_status zlgi_fs_stage(zlg_store *store, int *out, zlg_error *err)
     int root = zlgi_fs_root(fs);
     int fd = root < 0 ? root : zlgi_fs_nameless_make(fs, root);
     if (fd < 0)
-        return zlgi_fs_fail(fs, fd, "", err);
+        return zlgi_fs_fail(fd, "", err);
     *out = fd;
     return ZLG_OK;
 }

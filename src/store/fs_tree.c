@@ -146,7 +146,7 @@ zlg_status zlgi_fs_remove_prefix(zlg_store *store, const char *prefix, const zlg
     int code = remove_below(fs, prefix, txn);
     if (code >= 0 || zlgi_fs_is_absent(code))
         return ZLG_OK;
-    return zlgi_fs_fail(fs, code, prefix, err);
+    return zlgi_fs_fail(code, prefix, err);
 }
 
 /* ------------------------------------------------------------------ moving */
@@ -213,10 +213,10 @@ zlg_status zlgi_fs_rename_prefix(zlg_store *store, const char *from, const char 
     if (from_dir == -ENOTDIR)
         return zlgi_fail(err, ZLG_USAGE, "\"%s\" is a key, not a prefix", from);
     if (from_dir < 0)
-        return zlgi_fs_fail(fs, from_dir, from, err);
+        return zlgi_fs_fail(from_dir, from, err);
     int code = rename_tree(fs, from_dir, from, to);
     close(from_dir);
     if (code == -EEXIST || code == -ENOTEMPTY)
         return zlgi_fail(err, ZLG_EXISTS, "something is at \"%s\" already", to);
-    return code < 0 ? zlgi_fs_fail(fs, code, to, err) : ZLG_OK;
+    return code < 0 ? zlgi_fs_fail(code, to, err) : ZLG_OK;
 }

@@ -112,11 +112,11 @@ static int refuse_present(const char *key, int dir)
     return errno == ENOENT ? 0 : -errno;
 }
 
-static zlg_status fail_change(const zlgi_fs *fs, int code, const char *key, zlg_error *err)
+static zlg_status fail_change(int code, const char *key, zlg_error *err)
 {
     if (code == -EEXIST)
         return zlgi_fail(err, ZLG_EXISTS, "key \"%s\" is there already", key);
-    return zlgi_fs_fail(fs, code, key, err);
+    return zlgi_fs_fail(code, key, err);
 }
 
 zlg_status zlgi_fs_begin(zlg_store *store, const char *key, zlgi_txn *txn, zlg_error *err)
@@ -140,7 +140,7 @@ zlg_status zlgi_fs_begin(zlg_store *store, const char *key, zlgi_txn *txn, zlg_e
     if (code >= 0)
         return ZLG_OK;
     let_go(fs, txn);
-    return fail_change(fs, code, key, err);
+    return fail_change(code, key, err);
 }
 
 void zlgi_fs_end(zlg_store *store, zlgi_txn *txn)
@@ -334,5 +334,5 @@ zlg_status zlgi_fs_commit(zlg_store *store, const char *key, zlgi_txn *txn,
     int code = n_parts == ZLGI_REMOVE ? take_away(fs, key, txn)
                                       : put(fs, key, txn, parts, n_parts);
     txn->again = code == -EEXIST && txn->change == ZLGI_UPDATE;
-    return code < 0 ? fail_change(fs, code, key, err) : ZLG_OK;
+    return code < 0 ? fail_change(code, key, err) : ZLG_OK;
 }

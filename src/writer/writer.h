@@ -153,8 +153,8 @@ void zlgi_cell_busy(zlgi_cell *cell, bool is_busy);
 void zlgi_cell_free_block(zlg_writer *writer, zlgi_cell *cell);
 /* The first n bytes of its block are in use. */
 void zlgi_cell_charge(zlg_writer *writer, zlgi_cell *cell, size_t n_bytes);
-/* So much of a block is in use with a piece: as far as its last element lies, or all when the
- * cell is full then, since the rest becomes the fill value. */
+/* So much of a block is in use with a piece: as far as its last element lies, or all when
+ * the cell is full then, since the rest becomes the fill value. */
 size_t zlgi_cell_extent(const zlgi_cell *cell, const zlgi_cell_box *box,
                         const zlgi_box *piece);
 /* Makes a cell ready to be given a piece, for which there is room. lent: it is encoded from

@@ -80,7 +80,8 @@ static bool allowed(fault_kind fault, zlg_status status)
 
 static bool names_object(const char *message)
 {
-    return strstr(message, "a/c/") != NULL || strstr(message, "zarr.json") != NULL;
+    return strstr(message, "array a: chunk c/") != NULL ||
+           strstr(message, "zarr.json") != NULL;
 }
 
 /* One turn; false when the read made fewer than n calls of that kind. A run of inner chunks
@@ -300,7 +301,7 @@ static void test_lowest_chunk(void **state)
     cut_object(&f, "w/c/7/1");
     cut_object(&f, "w/c/3/4");
     cut_object(&f, "w/c/3/5");
-    expect_fault(&f, "w", ZLG_CORRUPT, "chunk w/c/3/4:");
+    expect_fault(&f, "w", ZLG_CORRUPT, "chunk c/3/4:");
     close_fixture(&f);
 }
 
@@ -318,7 +319,7 @@ static void test_lowest_inner_chunk(void **state)
         for (size_t i = 0; i < ZLGI_COUNT(bad); i++)
             spoil((uint8_t *)shard.data, shard.n_bytes, 144, bad[i]);
         put_back(&f, "w/c/0/0", &shard);
-        expect_fault(&f, "w", ZLG_CORRUPT, "chunk w/c/0/0: inner chunk 3/5: codec crc32c");
+        expect_fault(&f, "w", ZLG_CORRUPT, "chunk c/0/0: inner chunk 3/5: codec crc32c");
         close_fixture(&f);
     }
 }
@@ -344,7 +345,7 @@ static void test_lowest_nested_chunk(void **state)
         }
         put_back(&f, "w/c/0/0", &shard);
         expect_fault(&f, "w", ZLG_CORRUPT,
-                     "chunk w/c/0/0: inner chunk 1/1: inner chunk 2/1: codec crc32c");
+                     "chunk c/0/0: inner chunk 1/1: inner chunk 2/1: codec crc32c");
         close_fixture(&f);
     }
 }
@@ -366,10 +367,10 @@ static void test_lowest_of_unreadable(void **state)
     f.store->bad_key = "w/c/0/0";
     f.store->bad_from = above + 10;
     f.store->bad_to = f.store->bad_from + 1;
-    expect_fault(&f, "w", ZLG_CORRUPT, "chunk w/c/0/0: inner chunk 1/5: codec crc32c");
+    expect_fault(&f, "w", ZLG_CORRUPT, "chunk c/0/0: inner chunk 1/5: codec crc32c");
     f.store->bad_from = below + 10;
     f.store->bad_to = f.store->bad_from + 1;
-    expect_fault(&f, "w", ZLG_IO, "chunk w/c/0/0: inner chunk 0/5: the disk is on fire");
+    expect_fault(&f, "w", ZLG_IO, "chunk c/0/0: inner chunk 0/5: the disk is on fire");
     close_fixture(&f);
 }
 
@@ -384,9 +385,9 @@ static void test_lowest_of_indexes(void **state)
     spoil((uint8_t *)shard.data, shard.n_bytes, 36, 35);
     put_back(&f, "w/c/0/1", &shard);
     cut_object(&f, "w/c/1/0");
-    expect_fault(&f, "w", ZLG_CORRUPT, "chunk w/c/0/1: inner chunk 5/5: codec crc32c");
+    expect_fault(&f, "w", ZLG_CORRUPT, "chunk c/0/1: inner chunk 5/5: codec crc32c");
     cut_object(&f, "w/c/0/1");
-    expect_fault(&f, "w", ZLG_CORRUPT, "chunk w/c/0/1: shard index");
+    expect_fault(&f, "w", ZLG_CORRUPT, "chunk c/0/1: shard index");
     close_fixture(&f);
 }
 
@@ -411,7 +412,7 @@ static void test_random_faults(void **state)
             put_back(&f, key, &shard);
         }
         assert_int_equal(read_wide(&f, 1, "w", &first), ZLG_CORRUPT);
-        assert_non_null(strstr(first.message, "chunk w/c/0/"));
+        assert_non_null(strstr(first.message, "chunk c/0/"));
         for (int i = 0; i < 8; i++) {
             assert_int_equal(read_wide(&f, 1 + i % 4, "w", &err), ZLG_CORRUPT);
             assert_string_equal(err.message, first.message);
@@ -442,9 +443,9 @@ static void test_lowest_of_batch(void **state)
                             {a, NULL, {.data = out[1]}},
                             {b, NULL, {.data = out[2]}}};
         assert_int_equal(zlg_read_many(reads, 3, &call, &err), ZLG_CORRUPT);
-        assert_non_null(strstr(err.message, "chunk b/c/0/0: shard index"));
+        assert_non_null(strstr(err.message, "faulty: array b: chunk c/0/0: shard"));
         assert_int_equal(zlg_read_many(reads + 1, 1, &call, &err), ZLG_CORRUPT);
-        assert_non_null(strstr(err.message, "array a: faulty: chunk a/c/2/1:"));
+        assert_non_null(strstr(err.message, "faulty: array a: chunk c/2/1:"));
     }
     zlg_array_close(a);
     zlg_array_close(b);
@@ -470,7 +471,7 @@ static void test_missing_is_error(void **state)
             assert_int_equal(
                 zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, &err),
                 ZLG_NOT_FOUND);
-            assert_non_null(strstr(err.message, "array a: faulty: chunk a/c/0/0: "));
+            assert_non_null(strstr(err.message, "faulty: array a: chunk c/0/0: "));
             call.missing_is_error = 0;
             MUST(zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, err_));
             assert_int_equal(out[0], 7);

@@ -422,7 +422,7 @@ static void test_what_is_stored_is_checked(void **state)
     zlg_array *array = make(&f, 3, "[\"example.text\"]", 0);
     check(array);
     read_fails(&f, array, "1\n2\n", 4, ZLG_CORRUPT,
-               "chunk a/c/0/1: codec example.text: 8 bytes come out, 64 expected");
+               "chunk c/0/1: codec example.text: 8 bytes come out, 64 expected");
     zlg_array_close(array);
     array = make(&f, 3,
                  "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"

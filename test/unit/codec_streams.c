@@ -74,7 +74,14 @@ static void test_zstd(void **state)
     check_refused(ZSTD, UNSIZED SKIPPED "5a2a4d18 ffffff7f", 96, ZLG_CORRUPT,
                   "the stored 43 bytes end inside a frame");
     check_refused(ZSTD, "28b52ffd 2460 7d00004061626364656667680100b5a97001 ae72e018", 96,
-                  ZLG_CORRUPT, "Restored data doesn't match checksum");
+                  ZLG_CORRUPT,
+                  "damaged zstd data (28 bytes, 96 expected from them): Restored data "
+                  "doesn't match checksum");
+    check_refused(ZSTD, "28b52ffd 2460 7d00004061626364656667680100b5a97001 ae72e018",
+                  ZLGI_UNKNOWN, ZLG_CORRUPT,
+                  "damaged zstd data (28 bytes): Restored data doesn't match checksum");
+    check_refused(ZSTD, "28b52ffd 00f8 010000", 96, ZLG_UNSUPPORTED,
+                  "a frame has a larger window than libzstd takes");
     check_refused(ZSTD, "28b52ffd 2101 05 7d00004061626364656667680100b5a97001", 96,
                   ZLG_UNSUPPORTED, "a frame needs a dictionary");
 }

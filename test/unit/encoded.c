@@ -220,12 +220,12 @@ static void test_what_is_refused(void **state)
     assert_false(has_key(f.stores[1], "a/c/0/0"));
     zlg_call call = ZLG_CALL_INIT;
     call.missing_is_error = 1;
-    REFUSED(ZLG_NOT_FOUND, "chunk a/c/0/0: it is not stored",
+    REFUSED(ZLG_NOT_FOUND, "chunk c/0/0: it is not stored",
             zlg_array_read_encoded(array, at, 1, &out, NULL, &call, err_));
     put_text(f.stores[1], "a/c/0/0", "this is no shard");
     REFUSED(ZLG_CORRUPT, "shard index",
             zlg_array_read_encoded(array, at, 1, &out, NULL, NULL, err_));
-    REFUSED(ZLG_CORRUPT, "chunk a/c/0/0", put(array, at, "x", err_));
+    REFUSED(ZLG_CORRUPT, "chunk c/0/0", put(array, at, "x", err_));
     zlg_array_close(array);
     array = put_array(f.stores[1], "w", "[2,2]", "\"uint8\"", REGULAR("[2,2]"), "0",
                       "[" SHARD("[1,1]", "[{\"name\":\"bytes\"}]") "," CRC "]");

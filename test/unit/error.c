@@ -38,6 +38,18 @@ static void test_message_is_built_from_the_outside_in(void **state)
                         "chunk c/3/7: codec zstd: frame ends after 812 of 4096 bytes");
 }
 
+static void test_what_a_message_begins_with(void **state)
+{
+    (void)state;
+    zlg_error err;
+    zlgi_fail(&err, ZLG_CORRUPT, "array a: codec zstd: no frame");
+    assert_true(zlgi_error_begins(&err, "array %s", "a"));
+    assert_true(zlgi_error_begins(&err, "array a: codec zstd: no frame"));
+    assert_false(zlgi_error_begins(&err, "array"));
+    assert_false(zlgi_error_begins(&err, "codec zstd"));
+    assert_false(zlgi_error_begins(&err, "array a: codec zstd: no frame: nor more"));
+}
+
 static void test_context_of_an_empty_message_stands_alone(void **state)
 {
     (void)state;
@@ -129,6 +141,7 @@ int main(void)
         cmocka_unit_test(test_names_and_exit_codes_come_from_the_table),
         cmocka_unit_test(test_version_is_that_of_the_header),
         cmocka_unit_test(test_message_is_built_from_the_outside_in),
+        cmocka_unit_test(test_what_a_message_begins_with),
         cmocka_unit_test(test_context_of_an_empty_message_stands_alone),
         cmocka_unit_test(test_success_leaves_the_error_alone),
         cmocka_unit_test(test_error_may_be_null),

@@ -46,6 +46,11 @@ static void test_inline_consolidated_metadata(void **state)
     check_refused(read_group("consolidated_metadata",
                              "{\"kind\": \"remote\", \"metadata\": {}}", &group),
                   ZLG_METADATA, "kind is \"remote\"");
+    assert_int_equal(read_group("consolidated_metadata",
+                                "{\"kind\": \"remote\", \"must_understand\": false}",
+                                &group),
+                     ZLG_OK);
+    assert_null(group.consolidated);
     check_refused(read_group("consolidated_metadata", "{\"kind\": \"inline\"}", &group),
                   ZLG_METADATA, "metadata is missing");
 }

@@ -387,7 +387,7 @@ static void test_errors_name_the_place(void **state)
                      ZLG_OK);
     assert_int_equal(zlg_array_read(array, NULL, &(zlg_target){.data = data}, NULL, &err),
                      ZLG_IO);
-    assert_string_equal(err.message, "array a: bucket: chunk a/c/0: line is down");
+    assert_string_equal(err.message, "bucket: array a: chunk c/0: line is down");
     zlg_array_close(array);
     zlg_store_close(store);
     zlg_ctx_close(ctx);

@@ -194,7 +194,7 @@ static void test_failures(void **state)
     c.fails = ZLG_NOT_FOUND;
     c.message = "no key for this one";
     REFUSED(ZLG_NOT_FOUND,
-            "array a: memory: chunk a/c/0/0: inner chunk 0/0: transform: no key for this",
+            "memory: array a: chunk c/0/0: inner chunk 0/0: transform: no key for this",
             zlg_array_read(array, NULL, &(zlg_target){.data = out}, &call, err_));
     c.message = NULL;
     REFUSED(ZLG_NOT_FOUND, "inner chunk 0/0: the transform failed",

@@ -399,11 +399,11 @@ static void check_failed_object_is_kept(void **unused)
     for (int step = 0; step < SHARD; step++)
         MUST(give(&w, w.number, step, &failed, err_));
     REFUSED(ZLG_CORRUPT, "array a: ", zlg_writer_drain(w.writer, NULL, err_));
-    REFUSED(ZLG_CORRUPT, "chunk a/c/0/0", give(&w, w.number, 5, NULL, err_));
+    REFUSED(ZLG_CORRUPT, "chunk c/0/0", give(&w, w.number, 5, NULL, err_));
     for (int step = 0; step < STEPS; step++)
         MUST(give(&w, healthy, step, &fine, err_));
-    REFUSED(ZLG_CORRUPT, "chunk a/c/0/0", zlg_writer_flush(w.writer, NULL, err_));
-    REFUSED(ZLG_CORRUPT, "chunk a/c/0/0",
+    REFUSED(ZLG_CORRUPT, "chunk c/0/0", zlg_writer_flush(w.writer, NULL, err_));
+    REFUSED(ZLG_CORRUPT, "chunk c/0/0",
             zlg_writer_wait(w.writer, failed, ZLG_TICKET_STORED, NULL, err_));
     MUST(zlg_writer_wait(w.writer, fine, ZLG_TICKET_STORED, NULL, err_));
     MUST(zlg_writer_poll(w.writer, failed, &state, err_));
@@ -411,7 +411,7 @@ static void check_failed_object_is_kept(void **unused)
     assert_int_equal(counts_of(&w).n_failed, 1);
     check_steps(w.f.stores[1], "b", STEPS, 0, STEPS);
     for (int i = 0; i < 2; i++)
-        REFUSED(ZLG_CORRUPT, "chunk a/c/0/0", zlg_writer_close(w.writer, NULL, err_));
+        REFUSED(ZLG_CORRUPT, "chunk c/0/0", zlg_writer_close(w.writer, NULL, err_));
     unblock_object(&w, "a/c/0/0");
     MUST(zlg_writer_close(w.writer, NULL, err_));
     MUST(zlg_writer_poll(w.writer, failed, &state, err_));
