@@ -22,6 +22,7 @@ from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec
 from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 import zellige
+from zellige.chunks import Chunks
 
 PIPELINE = "zellige.ZelligeCodecPipeline"
 BATCHED = "zarr.core.codec_pipeline.BatchedCodecPipeline"
@@ -451,22 +452,62 @@ def test_the_event_loop_goes_on(store):
     assert all_native()
 
 
-def test_a_cancelled_read_keeps_its_memory(tmp_path):
-    array = zarr.create_array(
-        LocalStore(tmp_path), shape=(64, 250_000), chunks=(1, 250_000), dtype="f8"
-    )
-    array[...] = np.random.default_rng(1).random((64, 250_000)).round(3)
+@pytest.mark.parametrize("what", ["read", "write"])
+def test_who_is_cancelled_waits_for_the_thread(store, what, monkeypatch):
+    """So that nothing is put into memory, or stored, that somebody else uses by then."""
+    array = zarr.create_array(store, shape=(64, 250_000), chunks=(1, 250_000), dtype="f8")
+    data = np.random.default_rng(1).random((64, 250_000)).round(3)
+    array[...] = data
+    inside, n_left = [], 0
+    call = getattr(Chunks, what)
+
+    def watched(*args, **more):
+        inside.append(1)
+        try:
+            return call(*args, **more)
+        finally:
+            inside.pop()
+
+    monkeypatch.setattr(Chunks, what, watched)
 
     async def run():
-        for delay in (0.001, 0.003, 0.01):
-            task = asyncio.ensure_future(array.async_array.getitem(...))
-            await asyncio.sleep(delay)
+        nonlocal n_left
+        asynchronous = array.async_array
+        if what == "read":
+            task = asyncio.ensure_future(asynchronous.getitem(...))
+        else:
+            task = asyncio.ensure_future(asynchronous.setitem(..., data))
+        while not inside and not task.done():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            n_left += 1
+        assert not inside
+
+    for _ in range(5):
+        asyncio.run(run())
+    assert n_left > 0
+    assert np.array_equal(array[...], data)
+
+
+def test_a_cancelled_write_does_not_come_late(store):
+    array = zarr.create_array(store, shape=(1000, 2000), chunks=(50, 250), dtype="f8")
+
+    async def run():
+        asynchronous = array.async_array
+        for i in range(10):
+            task = asyncio.ensure_future(asynchronous.setitem(..., np.ones((1000, 2000))))
+            await asyncio.sleep(0.001 * (i + 1))
             task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+            await asyncio.gather(task, return_exceptions=True)
+            await asynchronous.setitem(..., 2)
+            await asyncio.sleep(0.1)
+            assert (await asynchronous.getitem(...) == 2).all()
 
     asyncio.run(run())
-    assert array[3, 7] == np.random.default_rng(1).random((64, 250_000)).round(3)[3, 7]
+    assert all_native()
 
 
 def test_threads_stay_bounded(store):
