@@ -71,6 +71,10 @@ from .watching import progress
 
 if TYPE_CHECKING:
     from . import codecs, ome
+    from . import xarray as xarray
+    from .pipeline import FallbackError as FallbackError
+    from .pipeline import ZelligeCodecPipeline as ZelligeCodecPipeline
+    from .pipeline import pipeline_stats as pipeline_stats
     from .waiting import read_each
     from .writer import Ticket, Writer
 
@@ -162,9 +166,13 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _later(name: str) -> Any:
     if name in ("codecs", "ome", "xarray"):
         return import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_LATER[name]}", __name__), name)
+
+
+if not TYPE_CHECKING:  # which would take any name then
+    __getattr__ = _later
