@@ -87,6 +87,29 @@ def test_nothing_is_imported_or_started_before_use():
     assert run.stdout.split() == ["False", "0"], run.stderr
 
 
+UNKNOWN_ZARR = """
+import zarr, zarr.core.common
+del zarr.core.common.concurrent_map
+array = zarr.create_array({}, shape=4, chunks=2, dtype="i4")
+array[...] = 3
+print(array[...].sum())
+zarr.config.set({"codec_pipeline.path": "zellige.ZelligeCodecPipeline"})
+try:
+    zarr.create_array({}, shape=4, chunks=2, dtype="i4")
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(zarr.core.common, "concurrent_map"), reason="a later zarr")
+def test_a_zarr_that_is_not_known_works_without_it():
+    run = subprocess.run([sys.executable, "-c", UNKNOWN_ZARR], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    done, refused = run.stdout.splitlines()
+    assert done == "12"
+    assert refused.startswith("zellige has no codec pipeline for this zarr: cannot import name")
+
+
 # ---------------------------------------------------------------------- fallbacks
 
 
