@@ -502,14 +502,20 @@ class Chunks:
         """Bytes and offsets of what is written to a chunk."""
         _, spec, selection, place, _ = item
         shape = _shape_of(selection, spec.shape)
-        if source.shape == ():
-            return self._array._pack(source, shape, False)
-        if source.ndim != len(parts(place)):
-            raise Refusal("memory of other axes")
-        part = source[place]
-        if part.size != math.prod(shape):
-            raise Refusal("memory of another shape")
-        return self._array._pack(part, part.shape, False)
+        part = source
+        if source.shape != ():
+            if source.ndim != len(parts(place)):
+                raise Refusal("memory of other axes")
+            part = source[place]
+            if part.size != math.prod(shape):
+                raise Refusal("memory of another shape")
+            shape = part.shape
+        try:
+            return self._array._pack(part, shape, False)
+        except TypeError:
+            if source.dtype.kind != "T":
+                raise
+            raise Refusal("texts that are missing") from None  # StringDType(na_object=...)
 
     # ------------------------------------------------------------------ both
 
