@@ -20,6 +20,7 @@ typedef struct job {
     core_batch batch;
     PyObject *objects; /* None: those of the store */
     PyObject *memory;
+    PyObject *cancel; /* None, or what stops the call */
     int n_threads;
     core_chunks chunks;
     core_stage *stage;
@@ -102,14 +103,14 @@ static zlg_array *job_array(const job *j)
 static bool parse(job *j, PyObject *module, PyObject *args, write_ways *how)
 {
     PyTypeObject *type = (PyTypeObject *)core_state_of(module)->array_type;
-    *j = (job){.objects = Py_None};
+    *j = (job){.objects = Py_None, .cancel = Py_None};
     core_batch *batch = &j->batch;
     write_ways none, *to = how != NULL ? how : &none;
-    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOppS" : "O!O!OOOO!OOiO", type,
-                            &j->array, &PyList_Type, &batch->items, &batch->path_type,
+    return PyArg_ParseTuple(args, how != NULL ? "O!O!OOOO!OOiOOppS" : "O!O!OOOO!OOiOO",
+                            type, &j->array, &PyList_Type, &batch->items, &batch->path_type,
                             &batch->store, &batch->check, &PyTuple_Type, &batch->dropped,
                             &j->memory, &batch->places, &j->n_threads, &j->objects,
-                            &to->may_replace, &to->keep_empty, &to->orders);
+                            &j->cancel, &to->may_replace, &to->keep_empty, &to->orders);
 }
 
 /* What `run` gives, or the reason why there is nothing to run. Ends the job. */
@@ -117,11 +118,15 @@ static PyObject *job_finish(job *j, PyObject *(*run)(job *j, core_call *call),
                             core_call *call)
 {
     PyObject *result = NULL;
-    if (job_make(j))
-        result = run(j, call);
-    else if (!PyErr_Occurred())
-        result = PyUnicode_FromString(j->chunks.reason);
+    if (core_call_watch(call, core_state_of(j->array->module), NULL, j->cancel)) {
+        call->call.n_threads = j->n_threads;
+        if (job_make(j))
+            result = run(j, call);
+        else if (!PyErr_Occurred())
+            result = PyUnicode_FromString(j->chunks.reason);
+    }
     job_reset(j);
+    core_call_reset(call);
     return result;
 }
 
@@ -193,16 +198,15 @@ static PyObject *run_read(job *j, core_call *call)
 }
 
 /* read_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
- * objects): a byte for each chunk, 1 where it is not stored; or the reason why it was not
- * done. For variable lengths `places` is called with the number of each chunk and the list
- * of its elements. */
+ * objects, cancel): a byte for each chunk, 1 where it is not stored; or the reason why it
+ * was not done. For variable lengths `places` is called with the number of each chunk and
+ * the list of its elements. */
 PyObject *core_read_chunks(PyObject *module, PyObject *args)
 {
     job j;
     core_call call;
     if (!core_call_make(&call, NULL) || !parse(&j, module, args, NULL))
         return NULL;
-    call.call.n_threads = j.n_threads;
     return job_finish(&j, run_read, &call);
 }
 
@@ -227,7 +231,10 @@ static PyObject *explain_all(job *j, core_call *unused)
 PyObject *core_explain_chunks(PyObject *module, PyObject *args)
 {
     job j;
-    return parse(&j, module, args, NULL) ? job_finish(&j, explain_all, NULL) : NULL;
+    core_call call;
+    if (!core_call_make(&call, NULL) || !parse(&j, module, args, NULL))
+        return NULL;
+    return job_finish(&j, explain_all, &call);
 }
 
 /* ---------------------------------------------------------------------- writing */
@@ -314,9 +321,9 @@ static PyObject *run_write(job *j, core_call *call)
 }
 
 /* write_chunks(array, batch, path_type, store, check, dropped, memory, places, n_threads,
- * objects, may_replace, keep_empty, inner_orders): for each chunk its new bytes, False when
- * it is removed, None when it is left (None for all where objects are those of the store),
- * or the reason why it was not done. */
+ * objects, cancel, may_replace, keep_empty, inner_orders): for each chunk its new bytes,
+ * False when it is removed, None when it is left (None for all where objects are those of
+ * the store), or the reason why it was not done. */
 PyObject *core_write_chunks(PyObject *module, PyObject *args)
 {
     job j;
@@ -330,7 +337,6 @@ PyObject *core_write_chunks(PyObject *module, PyObject *args)
             (zlg_inner_order)PyBytes_AsString(how.orders)[i];
     call.call.inner_orders = orders;
     j.batch.may_replace = how.may_replace != 0;
-    call.call.n_threads = j.n_threads;
     call.call.keep_empty = how.keep_empty ? 1 : -1;
     call.call.loose_fill = 1;
     return job_finish(&j, run_write, &call);

@@ -9,8 +9,9 @@ Its names are those of zarr-python: ``import zellige as zarr`` carries common sc
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import errors, storage
 from ._core import build_info, version
@@ -71,6 +72,10 @@ from .watching import progress
 
 if TYPE_CHECKING:
     from . import codecs, ome
+    from . import xarray as xarray
+    from .pipeline import FallbackError as FallbackError
+    from .pipeline import ZelligeCodecPipeline as ZelligeCodecPipeline
+    from .pipeline import pipeline_stats as pipeline_stats
     from .waiting import read_each
     from .writer import Ticket, Writer
 
@@ -162,9 +167,30 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _without_pipeline(error: Exception) -> Any:
+    """What stands in where zarr-python is not as the codec pipeline knows it. zarr-python
+    loads the class for everybody's first array, so it fails only where it is chosen."""
+
+    def refuse(*unused: Any, **also_unused: Any) -> NoReturn:
+        raise ImportError(f"zellige has no codec pipeline for this zarr: {error}") from error
+
+    made = ("__init__", "from_codecs", "from_array_metadata_and_store")
+    members = {"__module__": __name__, **dict.fromkeys(made, staticmethod(refuse))}
+    return type("ZelligeCodecPipeline", (), members)
+
+
+def _later(name: str) -> Any:
     if name in ("codecs", "ome", "xarray"):
         return import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    try:
+        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    except Exception as error:
+        if name != "ZelligeCodecPipeline" or "zarr" not in sys.modules:
+            raise
+        return _without_pipeline(error)
+
+
+if not TYPE_CHECKING:  # which would take any name then
+    __getattr__ = _later

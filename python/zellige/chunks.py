@@ -395,9 +395,10 @@ class Chunks:
         dropped: tuple[int, ...],
         n_threads: int,
         objects: list[Any] | None,
+        cancel: Any = None,
     ) -> Statuses:
         """Fills `out` with what the items select. objects: the bytes of each chunk, where
-        they do not come from files."""
+        they do not come from files. cancel: an int that stops it."""
         target = out.as_ndarray_like()
         if type(target) not in (np.ndarray, np.memmap):
             raise Refusal("memory that is no array of NumPy")
@@ -406,7 +407,7 @@ class Chunks:
 
         def call(memory: Any, places: Any) -> Any:
             return self._call(
-                _core.read_chunks, items, dropped, memory, places, n_threads, objects
+                _core.read_chunks, items, dropped, memory, places, n_threads, objects, cancel
             )
 
         statuses: Statuses
@@ -436,7 +437,7 @@ class Chunks:
         """What is wanted of each shard, as (start, end), when its index is at hand."""
         memory = (1, None, None)  # nothing is written to it
         plans = _checked(
-            self._call(_core.explain_chunks, items, dropped, memory, None, 1, objects)
+            self._call(_core.explain_chunks, items, dropped, memory, None, 1, objects, None)
         )
         return [
             [
@@ -455,6 +456,7 @@ class Chunks:
         dropped: tuple[int, ...],
         n_threads: int,
         objects: list[Any] | None,
+        cancel: Any = None,
     ) -> list[Result] | None:
         """Writes what the items select of `value`. With objects, the new ones."""
         source = value.as_ndarray_like()
@@ -471,6 +473,7 @@ class Chunks:
                 places,
                 n_threads,
                 objects,
+                cancel,
                 not self._keeps_parts,
                 keep_empty,
                 self._inner_orders,
@@ -499,14 +502,20 @@ class Chunks:
         """Bytes and offsets of what is written to a chunk."""
         _, spec, selection, place, _ = item
         shape = _shape_of(selection, spec.shape)
-        if source.shape == ():
-            return self._array._pack(source, shape, False)
-        if source.ndim != len(parts(place)):
-            raise Refusal("memory of other axes")
-        part = source[place]
-        if part.size != math.prod(shape):
-            raise Refusal("memory of another shape")
-        return self._array._pack(part, part.shape, False)
+        part = source
+        if source.shape != ():
+            if source.ndim != len(parts(place)):
+                raise Refusal("memory of other axes")
+            part = source[place]
+            if part.size != math.prod(shape):
+                raise Refusal("memory of another shape")
+            shape = part.shape
+        try:
+            return self._array._pack(part, shape, False)
+        except TypeError:
+            if source.dtype.kind != "T":
+                raise
+            raise Refusal("texts that are missing") from None  # StringDType(na_object=...)
 
     # ------------------------------------------------------------------ both
 
@@ -519,6 +528,7 @@ class Chunks:
         places: Any,
         n_threads: int,
         objects: list[Any] | None,
+        cancel: Any,
         *more: Any,
     ) -> Any:
         """What the engine says, or the text that says why it was not asked."""
@@ -535,6 +545,7 @@ class Chunks:
                 places,
                 n_threads,
                 objects,
+                cancel,
                 *more,
             )
 

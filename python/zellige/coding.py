@@ -6,12 +6,14 @@ numcodecs (`get_config`). Those of one version are put into the words of the oth
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .document import to_json
 from .dtype import element_bytes, zarr_name
 from .errors import UsageError
+from .foreign import know_class_of
 
 __all__ = ["Parts", "as_codec", "codecs_to_json", "inner_codecs", "is_auto", "split"]
 
@@ -98,6 +100,9 @@ def _for_older_readers(codec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _codec(codec: Any, zarr_format: int, dtype: Any) -> Any:
     """A codec as JSON of a version. What is none is left for the library to refuse."""
+    numcodecs = sys.modules.get("numcodecs.abc")
+    if numcodecs is not None and isinstance(codec, numcodecs.Codec):
+        know_class_of(codec)
     learns = getattr(codec, "_tunable_attrs", ())
     codec = _told(codec, zarr_format)
     if not isinstance(codec, Mapping):

@@ -19,7 +19,7 @@ from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.core.buffer import cpu
 from zarr.core.common import concurrent_map
 from zarr.core.config import config
-from zarr.storage import StorePath
+from zarr.storage import FsspecStore, LocalStore, ObjectStore, StorePath, WrapperStore
 
 from .chunks import Chunks, Item, Refusal
 
@@ -30,7 +30,7 @@ _FAR = 1 << 60
 
 
 #: Chunks that are being written, and what is set when that is done.
-_writing: dict[tuple[str, Any], Future[None]] = {}
+_writing: dict[str, Future[None]] = {}
 _guard = threading.Lock()
 
 
@@ -44,7 +44,39 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _take(keys: list[tuple[str, Any]], mine: Future[None]) -> list[Future[None]]:
+def _files_place(files: Any, path: str) -> str:
+    """A path of a file system of fsspec."""
+    files = getattr(files, "sync_fs", files)
+    name = type(files).__name__
+    if name == "DirFileSystem":
+        return _files_place(files.fs, f"{files.path}/{path}")
+    path = f"/{path.strip('/')}"
+    return os.path.realpath(path) if name == "LocalFileSystem" else f"{name}:{path}"
+
+
+def _place(store: Any) -> str:
+    """Where the keys of a store begin. An object that is reached by way of several stores,
+    with roots one above the other, has the same place and key together; where that cannot
+    be told for sure, some that are not the same may have, too: they wait for each other."""
+    while isinstance(store, WrapperStore):
+        store = store._store
+    if isinstance(store, LocalStore):
+        return os.path.realpath(store.root)
+    if isinstance(store, FsspecStore):
+        return _files_place(store.fs, store.path)
+    if isinstance(store, ObjectStore):
+        objects: Any = store.store
+        name, above = type(objects).__name__, getattr(objects, "prefix", None) or ""
+        if name == "LocalStore":
+            return os.path.realpath(f"/{above}")
+        if name == "MemoryStore":
+            return f"{name}:{id(objects)}"
+        bucket = getattr(objects, "config", {}).get("bucket", "")
+        return f"{name}:{bucket}/{above}"
+    return str(store)
+
+
+def _take(keys: list[str], mine: Future[None]) -> list[Future[None]]:
     """All of the keys or none, and then what must be waited for."""
     with _guard:
         others = [_writing[key] for key in keys if key in _writing]
@@ -57,8 +89,8 @@ def _take(keys: list[tuple[str, Any]], mine: Future[None]) -> list[Future[None]]
 async def alone(store: Any, items: list[Item]) -> AsyncIterator[None]:
     """While nobody else in this process writes to the chunks. A part of one is written by
     way of the whole, and what another has put there meanwhile would be lost."""
-    name, mine = str(store), Future[None]()
-    keys = [(name, getattr(item[0], "path", None)) for item in items]
+    place, mine = _place(store).rstrip("/"), Future[None]()
+    keys = [f"{place}/{getattr(item[0], 'path', '')}" for item in items]
     while others := _take(keys, mine):
         await asyncio.wait([asyncio.wrap_future(other) for other in others])
     try:

@@ -16,13 +16,16 @@ from .buffers import as_bytes, open_codec
 from .dtype import numpy_dtype
 from .errors import UnsupportedError, UsageError
 
-__all__ = ["register"]
+__all__ = ["know_class_of", "register"]
 
 Kind = Literal["bytes-bytes", "array-bytes", "array-array"]
 
 _KINDS: dict[str, int] = {"bytes-bytes": 1, "array-bytes": 2, "array-array": 3}
 #: Codecs of numcodecs that are more than bytes to bytes.
 _NUMCODECS_KINDS = {"pcodec": "array-bytes"}
+
+#: Those that have been registered.
+_ids: set[str] = set()
 
 
 class _Adapter:
@@ -123,4 +126,15 @@ def register(
     numcodecs_id = codec if isinstance(codec, str) else None
     _core.register_codec(name, codec_id, number, _factory(make, numcodecs_id, number))
     open_codec.cache_clear()
+    if codec_id is not None:
+        _ids.add(codec_id)
     return codec
+
+
+def know_class_of(codec: Any) -> None:
+    """Registers the class of an object of numcodecs, unless its id is known. numcodecs has
+    "pickle" too, which is never loaded: of its own only those are taken that have a kind."""
+    cls = type(codec)
+    is_own = cls.__module__.startswith("numcodecs.")
+    if cls.codec_id not in _ids and (not is_own or cls.codec_id in _NUMCODECS_KINDS):
+        register(cls)

@@ -10,13 +10,11 @@ What it cannot do goes to zarr-python's own pipeline and is counted: see
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import zarr.core.codec_pipeline as zarr_pipelines
 from zarr import storage
@@ -29,10 +27,9 @@ from .chunks import Chunks, Item, Refusal, covers
 from .errors import UnsupportedError, ZelligeError
 from .fetching import alone, bytes_of, fetch, fetch_parts, store_all
 from .values import check_fits, in_order
+from .waiting import in_thread
 
 __all__ = ["FallbackError", "ZelligeCodecPipeline", "pipeline_stats"]
-
-T = TypeVar("T")
 
 _Builtin: type[Any] = getattr(
     zarr_pipelines, "FusedCodecPipeline", zarr_pipelines.BatchedCodecPipeline
@@ -92,13 +89,6 @@ def _n_threads() -> int:
     except (TypeError, ValueError, OverflowError):
         return 0
     return min(max(0, n), _MOST_THREADS)
-
-
-async def _in_thread(function: Callable[..., T], *args: Any) -> T:
-    """Away from the event loop. The thread holds what it works on, also when nobody waits
-    for it any more."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(None, partial(function, *args))
 
 
 class ZelligeCodecPipeline(CodecPipeline):
@@ -220,22 +210,27 @@ class ZelligeCodecPipeline(CodecPipeline):
     async def _read(self, items: list[Item], out: Any, dropped: tuple[int, ...]) -> Any:
         n_threads = _n_threads()
         if self._kind != _REMOTE:
-            return await _in_thread(self._read_now, items, out, dropped, n_threads)
+            return await in_thread(self._read_now, items, out, dropped, n_threads)
         chunks = self._native(items, False)
         if chunks.index is None or all(covers(item) for item in items):
             objects = await fetch(self._store, items, [True] * len(items))
         else:
             objects = await fetch_parts(self._store, chunks, items, dropped)
-        return await _in_thread(chunks.read, items, out, dropped, n_threads, objects)
+        return await in_thread(chunks.read, items, out, dropped, n_threads, objects)
 
     def _read_now(
-        self, items: list[Item], out: Any, dropped: tuple[int, ...], n_threads: int
+        self,
+        items: list[Item],
+        out: Any,
+        dropped: tuple[int, ...],
+        n_threads: int,
+        cancel: Any,
     ) -> Any:
         chunks = self._native(items, False)
         objects = None
         if self._kind == _MEMORY:
             objects = [_bytes_of(o) for o in self._stored(self._keys(items))]
-        return chunks.read(items, out, dropped, n_threads, objects)
+        return chunks.read(items, out, dropped, n_threads, objects, cancel)
 
     async def write(
         self, batch_info: Iterable[Any], value: Any, drop_axes: tuple[int, ...] = ()
@@ -259,26 +254,31 @@ class ZelligeCodecPipeline(CodecPipeline):
     async def _write(self, items: list[Item], value: Any, dropped: tuple[int, ...]) -> None:
         n_threads = _n_threads()
         if self._kind == _LOCAL:
-            await _in_thread(self._write_files, items, value, dropped, n_threads)
+            await in_thread(self._write_files, items, value, dropped, n_threads)
             return
         if self._kind == _MEMORY:
-            await _in_thread(self._write_memory, items, value, dropped, n_threads)
+            await in_thread(self._write_memory, items, value, dropped, n_threads)
             return
         chunks = self._native(items, True)
         is_new = covers if self.supports_partial_encode else _is_complete
         async with alone(self._store, items):
             objects = await fetch(self._store, items, [not is_new(item) for item in items])
-            results = await _in_thread(
+            results = await in_thread(
                 chunks.write, items, value, dropped, n_threads, objects
             )
             await store_all(self._store, items, results)
 
     def _write_files(
-        self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
+        self,
+        items: list[Item],
+        value: Any,
+        dropped: tuple[int, ...],
+        n_threads: int,
+        cancel: Any,
     ) -> None:
         chunks = self._native(items, True)
         try:
-            chunks.write(items, value, dropped, n_threads, None)
+            chunks.write(items, value, dropped, n_threads, None, cancel)
         except UnsupportedError as error:  # a file system without locks
             raise Refusal(str(error)) from error
 
@@ -297,7 +297,12 @@ class ZelligeCodecPipeline(CodecPipeline):
         return [objects.get(key) for key in keys]
 
     def _write_memory(
-        self, items: list[Item], value: Any, dropped: tuple[int, ...], n_threads: int
+        self,
+        items: list[Item],
+        value: Any,
+        dropped: tuple[int, ...],
+        n_threads: int,
+        cancel: Any,
     ) -> None:
         """Again for those chunks that somebody else has changed meanwhile."""
         chunks = self._native(items, True)
@@ -305,7 +310,7 @@ class ZelligeCodecPipeline(CodecPipeline):
             keys = self._keys(items)
             stored = self._stored(keys)
             objects = [_bytes_of(o) for o in stored]
-            results = chunks.write(items, value, dropped, n_threads, objects)
+            results = chunks.write(items, value, dropped, n_threads, objects, cancel)
             again = []
             with _memory_lock:
                 now = self._store._store_dict

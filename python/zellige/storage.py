@@ -1,4 +1,5 @@
-"""Stores by the names that zarr-python gives them. Those that cannot be opened yet say so."""
+"""Stores by the names that zarr-python gives them. Of those that are not made here it is
+said what to open instead."""
 
 from __future__ import annotations
 
@@ -25,16 +26,16 @@ __all__ = [
 
 
 class _Missing:
-    """A store that cannot be opened yet."""
+    """A name of zarr-python for a store that is not made here, but taken."""
 
-    _instead = "copy its keys into a LocalStore or a MemoryStore"
+    _instead = "zellige.open and the like take that of zarr-python"
 
     def __init__(self, *unused: Any, **also_unused: Any) -> None:
         self._refuse()
 
     @classmethod
     def _refuse(cls) -> NoReturn:
-        raise UnsupportedError(f"a {cls.__name__} cannot be opened yet: {cls._instead}")
+        raise UnsupportedError(f"no {cls.__name__} is made here: {cls._instead}")
 
     @classmethod
     def open(cls, *unused: Any, **also_unused: Any) -> NoReturn:
@@ -42,10 +43,12 @@ class _Missing:
 
 
 class ZipStore(_Missing):
-    _instead = "unpack it into a directory"
+    pass
 
 
 class FsspecStore(_Missing):
+    _instead = f"{_Missing._instead}, and file systems and mappers of fsspec"
+
     @classmethod
     def from_url(cls, *unused: Any, **also_unused: Any) -> NoReturn:
         cls._refuse()
@@ -54,11 +57,11 @@ class FsspecStore(_Missing):
 
 
 class ObjectStore(_Missing):
-    pass
+    _instead = f"{_Missing._instead}, and stores of obstore"
 
 
 class ManagedMemoryStore(_Missing):
-    _instead = "share a MemoryStore"
+    pass
 
 
 class GpuMemoryStore(_Missing):
@@ -66,8 +69,8 @@ class GpuMemoryStore(_Missing):
 
 
 class LoggingStore(_Missing):
-    _instead = "open the store that it wraps; Array.explain tells what a read does"
+    pass
 
 
 class WrapperStore(_Missing):
-    _instead = "open the store that it wraps"
+    pass

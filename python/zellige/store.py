@@ -130,7 +130,10 @@ class LocalStore(Store):
         text = os.fspath(root)
         if not text.startswith(("/", "file://")):
             if "://" in text:
-                raise UnsupportedError(f"{text}: only directories can be opened")
+                raise UnsupportedError(
+                    f"{text}: only directories are opened by name; give the store of "
+                    "zarr-python, fsspec or obstore for others"
+                )
             text = os.path.abspath(text)
         make = not read_only if create is None else create
         return _core.open_store(cls, text, read_only, make, follow_links, no_locks)
@@ -277,7 +280,8 @@ def open_place(
     """The store and the path in it. `mode` is that of :func:`zellige.open`."""
     if storage_options:
         raise UnsupportedError(
-            "storage_options are for stores of the network, which cannot be opened yet"
+            "storage_options belong to a URL: give the store of zarr-python, fsspec or "
+            "obstore that is made with them"
         )
     below = (path or "").strip("/")
     above = ""

@@ -11,6 +11,8 @@ import asyncio
 import contextlib
 from array import array as c_array
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextvars import copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 from .apart import Call, Patience
@@ -23,17 +25,18 @@ _Result = TypeVar("_Result")
 async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
     """Awaits a call of the engine that takes `cancel`."""
     cancel = c_array("i", [0])
-    task = asyncio.ensure_future(asyncio.to_thread(call, *args, cancel=cancel, **keywords))
+    work = partial(call, *args, cancel=cancel, **keywords)
+    done = asyncio.get_running_loop().run_in_executor(None, copy_context().run, work)
     try:
-        return await asyncio.shield(task)
+        return await asyncio.shield(done)
     except asyncio.CancelledError:
         cancel[0] = 1
-        while not task.done():
+        while not done.done():
             try:
-                await asyncio.wait([task])
+                await asyncio.wait([done])
             except asyncio.CancelledError:
                 continue  # it was asked again: the engine is stopping
-        task.exception()  # that it was cancelled is known
+        done.exception()  # that it was cancelled is known
         raise
 
 

@@ -150,6 +150,53 @@ def test_definitions(ours):
     assert set(inspect.signature(getattr(zarr.codecs, name)).parameters) <= set(parameters)
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_object_of_numcodecs_makes_its_class_known(zarr_format):
+    class Turned(numcodecs.abc.Codec):
+        codec_id = f"test-turned-{zarr_format}"
+
+        def __init__(self, by=1):
+            self.by = by
+
+        def encode(self, buf):
+            return bytes((np.ascontiguousarray(buf).view("u1") + self.by).astype("u1"))
+
+        def decode(self, buf, out=None):
+            return bytes((np.frombuffer(buf, "u1") - self.by).astype("u1"))
+
+    data = np.arange(60, dtype="u1").reshape(6, 10)
+    store = zellige.MemoryStore()
+    array = zellige.create_array(
+        store, data=data, zarr_format=zarr_format, compressors=Turned(7), chunks=(6, 10)
+    )
+    assert np.array_equal(zellige.open_array(store)[:], data)
+    assert array.store.get("0.0" if zarr_format == 2 else "c/0/0")[:3] == bytes([7, 8, 9])
+
+
+def test_pickle_stays_unknown():
+    with pytest.raises(zellige.UnsupportedError, match="pickled objects are never loaded"):
+        zellige.create_array(
+            {}, data=np.arange(3), zarr_format=2, compressors=numcodecs.Pickle()
+        )
+
+
+def test_what_is_registered_is_not_replaced():
+    class Array(numcodecs.abc.Codec):
+        codec_id = "test-of-arrays"
+
+        def encode(self, buf):
+            assert buf.shape == (6, 10)
+            return buf.tobytes()
+
+        def decode(self, buf, out=None):
+            return np.frombuffer(buf, "i4")
+
+    codecs.register(Array, kind="array-bytes")
+    data = np.arange(60, dtype="i4").reshape(6, 10)
+    array = zellige.create_array({}, data=data, serializer=Array(), chunks=(6, 10))
+    assert np.array_equal(array[:], data)
+
+
 def test_codecs_of_numcodecs_by_their_id():
     data = np.arange(60, dtype="i4").reshape(6, 10)
 

@@ -68,6 +68,16 @@ def _of_files(folder):
     return fsspec.filesystem("dir", path=f"/{folder.name}/f", fs=memory)
 
 
+def test_a_zip(tmp_path):
+    """Written once: what is in one is not changed."""
+    for mode in "wr":
+        store = zarr.storage.ZipStore(tmp_path / "a.zip", mode=mode)
+        if mode == "w":
+            zellige.create_array(store, path="x", data=DATA, chunks=(2, 5))
+        same(zellige.open_array(store, path="x", mode="r")[...], DATA)
+        store.close()
+
+
 KINDS = [value for name, value in sorted(globals().items()) if name.startswith("_of_")]
 
 

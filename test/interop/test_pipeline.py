@@ -22,6 +22,7 @@ from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec
 from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 import zellige
+from zellige.chunks import Chunks
 
 PIPELINE = "zellige.ZelligeCodecPipeline"
 BATCHED = "zarr.core.codec_pipeline.BatchedCodecPipeline"
@@ -84,6 +85,29 @@ def test_nothing_is_imported_or_started_before_use():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.split() == ["False", "0"], run.stderr
+
+
+UNKNOWN_ZARR = """
+import zarr, zarr.core.common
+del zarr.core.common.concurrent_map
+array = zarr.create_array({}, shape=4, chunks=2, dtype="i4")
+array[...] = 3
+print(array[...].sum())
+zarr.config.set({"codec_pipeline.path": "zellige.ZelligeCodecPipeline"})
+try:
+    zarr.create_array({}, shape=4, chunks=2, dtype="i4")
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(zarr.core.common, "concurrent_map"), reason="a later zarr")
+def test_a_zarr_that_is_not_known_works_without_it():
+    run = subprocess.run([sys.executable, "-c", UNKNOWN_ZARR], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    done, refused = run.stdout.splitlines()
+    assert done == "12"
+    assert refused.startswith("zellige has no codec pipeline for this zarr: cannot import name")
 
 
 # ---------------------------------------------------------------------- fallbacks
@@ -250,6 +274,29 @@ def test_values_of_another_shape(store, dtype, shape):
                 array[...] = value
             except (ValueError, IndexError):
                 found.append("refused")
+            else:
+                found.append(array[...].tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, "gone"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 1")
+@pytest.mark.filterwarnings("ignore")
+def test_texts_that_are_missing(store, missing, zarr_format):
+    """Written, or refused, as zarr-python does with what NumPy gives for them."""
+    dtype = np.dtypes.StringDType(na_object=missing)
+    found = []
+    for path, where in (PIPELINE, store), (BATCHED, MemoryStore()):
+        with zarr.config.set({"codec_pipeline.path": path}):
+            array = zarr.create_array(
+                where, shape=4, chunks=2, dtype=str, zarr_format=zarr_format
+            )
+            try:
+                array[...] = np.array(["a", "", "c", missing], dtype)
+                array[1:3] = np.array(missing, dtype)
+            except TypeError as error:
+                found.append(str(error))
             else:
                 found.append(array[...].tolist())
     assert found[0] == found[1]
@@ -451,22 +498,62 @@ def test_the_event_loop_goes_on(store):
     assert all_native()
 
 
-def test_a_cancelled_read_keeps_its_memory(tmp_path):
-    array = zarr.create_array(
-        LocalStore(tmp_path), shape=(64, 250_000), chunks=(1, 250_000), dtype="f8"
-    )
-    array[...] = np.random.default_rng(1).random((64, 250_000)).round(3)
+@pytest.mark.parametrize("what", ["read", "write"])
+def test_who_is_cancelled_waits_for_the_thread(store, what, monkeypatch):
+    """So that nothing is put into memory, or stored, that somebody else uses by then."""
+    array = zarr.create_array(store, shape=(64, 250_000), chunks=(1, 250_000), dtype="f8")
+    data = np.random.default_rng(1).random((64, 250_000)).round(3)
+    array[...] = data
+    inside, n_left = [], 0
+    call = getattr(Chunks, what)
+
+    def watched(*args, **more):
+        inside.append(1)
+        try:
+            return call(*args, **more)
+        finally:
+            inside.pop()
+
+    monkeypatch.setattr(Chunks, what, watched)
 
     async def run():
-        for delay in (0.001, 0.003, 0.01):
-            task = asyncio.ensure_future(array.async_array.getitem(...))
-            await asyncio.sleep(delay)
+        nonlocal n_left
+        asynchronous = array.async_array
+        if what == "read":
+            task = asyncio.ensure_future(asynchronous.getitem(...))
+        else:
+            task = asyncio.ensure_future(asynchronous.setitem(..., data))
+        while not inside and not task.done():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            n_left += 1
+        assert not inside
+
+    for _ in range(5):
+        asyncio.run(run())
+    assert n_left > 0
+    assert np.array_equal(array[...], data)
+
+
+def test_a_cancelled_write_does_not_come_late(store):
+    array = zarr.create_array(store, shape=(1000, 2000), chunks=(50, 250), dtype="f8")
+
+    async def run():
+        asynchronous = array.async_array
+        for i in range(10):
+            task = asyncio.ensure_future(asynchronous.setitem(..., np.ones((1000, 2000))))
+            await asyncio.sleep(0.001 * (i + 1))
             task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+            await asyncio.gather(task, return_exceptions=True)
+            await asynchronous.setitem(..., 2)
+            await asyncio.sleep(0.1)
+            assert (await asynchronous.getitem(...) == 2).all()
 
     asyncio.run(run())
-    assert array[3, 7] == np.random.default_rng(1).random((64, 250_000)).round(3)[3, 7]
+    assert all_native()
 
 
 def test_threads_stay_bounded(store):

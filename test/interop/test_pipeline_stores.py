@@ -14,6 +14,7 @@ from zarr.core.buffer import cpu
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 import zellige
+from zellige.fetching import _place
 from test_pipeline import Mirror
 
 PIPELINE = "zellige.ZelligeCodecPipeline"
@@ -176,6 +177,57 @@ def test_parts_of_a_chunk_from_many_threads(shards, codecs):
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(write, range(40)))
     assert array[...].tolist() == list(range(40))
+
+
+def _two_roots(how, folder):
+    """The same folder in two stores, and its path in each."""
+    if how == "local":
+        (folder / "link").symlink_to(folder)
+        return (LocalStore(folder / "a"), ""), (LocalStore(folder / "link"), "a")
+    if how == "wrapped":
+        whole = LocalStore(folder)
+        return (Slow(LocalStore(folder / "a")), ""), (zarr.storage.LoggingStore(whole), "a")
+    if how == "fsspec":
+        pytest.importorskip("fsspec")
+        url, name = zarr.storage.FsspecStore.from_url, folder.name
+        return (url(f"memory://{name}"), ""), (url("memory://"), name)
+    if how == "fsspec and local":
+        pytest.importorskip("fsspec")
+        part = zarr.storage.FsspecStore.from_url(
+            f"file://{folder}/a", storage_options={"auto_mkdir": True}
+        )
+        return (part, ""), (Slow(LocalStore(folder)), "a")
+    stores = pytest.importorskip("obstore.store")
+    parts = stores.LocalStore(str(folder / "a"), mkdir=True), stores.LocalStore(str(folder))
+    a, whole = map(zarr.storage.ObjectStore, parts)
+    return (a, ""), (whole, "a")
+
+
+@pytest.mark.parametrize("how", ["local", "wrapped", "fsspec", "fsspec and local", "obstore"])
+def test_parts_of_a_chunk_by_way_of_two_roots(how, tmp_path):
+    zarr.registry.register_codec("mirror", Mirror)
+    (first, path), other = _two_roots(how, tmp_path)
+    make(first, 0, shape=200, chunks=50, compressors=[Mirror()])
+    arrays = [zarr.open_array(s, path=p, mode="r+") for s, p in ((first, path), other)]
+
+    def write(i):
+        arrays[i % 2][i] = i
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(write, range(200)))
+    assert arrays[0][...].tolist() == list(range(200))
+
+
+def test_stores_that_are_not_the_same_do_not_wait():
+    kept = [MemoryStore(), MemoryStore()]
+    stores = pytest.importorskip("obstore.store")
+    kept += [zarr.storage.ObjectStore(stores.MemoryStore()) for _ in range(2)]
+    places = [_place(store) for store in kept]
+    for bucket, prefix in ("b", None), ("b", "a"), ("c", "a"):
+        s3 = stores.S3Store(bucket, prefix=prefix, region="x")
+        places.append(_place(zarr.storage.ObjectStore(s3)))
+    assert places[-2] == f"{places[-3]}a"
+    assert len(set(places)) == len(places)
 
 
 def test_who_is_cancelled_keeps_nobody_waiting():

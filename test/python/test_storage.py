@@ -111,12 +111,15 @@ def test_stores_that_are_missing(tmp_path):
         "GpuMemoryStore",
         "LoggingStore",
     ):
-        with pytest.raises(zellige.UnsupportedError, match=kind):
+        with pytest.raises(zellige.UnsupportedError, match=kind) as raised:
             getattr(storage, kind)("x")
+        assert ("zarr-python" in str(raised.value)) == (kind != "GpuMemoryStore")
         with pytest.raises(zellige.UnsupportedError, match=kind):
             getattr(storage, kind).open("x", mode="r")
-    with pytest.raises(zellige.UnsupportedError, match="storage_options"):
+    with pytest.raises(zellige.UnsupportedError, match="storage_options.*fsspec"):
         zellige.open(tmp_path, storage_options={"anon": True})
+    with pytest.raises(zellige.UnsupportedError, match="s3://a: .*fsspec"):
+        zellige.open("s3://a")
 
     class OtherStore:
         pass
