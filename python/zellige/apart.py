@@ -23,7 +23,6 @@ from array import array as c_array
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _core

@@ -156,7 +156,7 @@ def _parts_v2(parts: Parts, dtype: Any, object_codec: str | None) -> dict[str, A
     if object_codec == "vlen-utf8":
         enough = _TEXT_CODECS
     else:
-        enough = frozenset((object_codec,))
+        enough = frozenset((object_codec,) if object_codec else ())
     if object_codec is not None and not any(c.get("id") in enough for c in first):
         first.insert(0, {"id": object_codec})
     if len(last) > 1:

@@ -85,7 +85,7 @@ def kept(found: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool
     kinds = found.dtype.kind + made.dtype.kind
     if kinds[0] in "iu" and kinds[1] in "fc":
         n_bits = 8 * found.itemsize - (kinds[0] == "i")
-        numbers = made.real
+        numbers: npt.NDArray[Any] = np.real(made)
         if n_bits <= np.finfo(numbers.dtype).nmant + 1:
             return _ALL
         with np.errstate(invalid="ignore"):  # of those that became too large
