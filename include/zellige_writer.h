@@ -202,8 +202,10 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_submit(zlg_writer *writer,
  * The source has the shape of the array with n on that axis, and is copied. The document
  * gets the new shape only when all rows below it are stored: a reader sees whole rows, and
  * never one that is missing. That is when objects become full, and at flush. *out_first:
- * the number of the first of the rows; may be NULL. Somebody else who makes the array
- * longer meanwhile is ZLG_EXISTS at the next such time.
+ * the number of the first of the rows; may be NULL. One writer appends at a time: others,
+ * of other processes on the machine too, are ZLG_EXISTS at their first append. Rows that
+ * somebody appends without a writer meanwhile stay as they are, and ZLG_EXISTS says so at
+ * the next time that something is stored.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_append(zlg_writer *writer, int array, int axis,
                                                   int64_t n, const zlg_source *source,
