@@ -25,9 +25,7 @@ typedef struct putting {
     int64_t *starts[ZLG_MAX_RANK];
     size_t n;
     uint64_t aside; /* bytes of the room, not used yet */
-    bool is_full;
-    bool is_alone; /* nothing that is stored stays */
-    bool creates;  /* nothing may be stored */
+    bool is_alone, creates;
     zlg_stats stats;
     zlg_error *err;
 } putting;
@@ -37,36 +35,92 @@ static bool is_partial(const zlgi_cell *cell)
     return cell->state == ZLGI_CELL_FILLING && !cell->is_clean;
 }
 
-/* It is encoded, but only what lies inside the array may be put. */
-static bool reaches_out(const putting *p, const zlgi_cell *cell, const zlgi_cell_box *box)
+static bool is_full(const zlgi_held *held)
+{
+    return held->n_done == held->n_inside;
+}
+
+/* ------------------------------------------------------------------ what is there */
+
+/* Of an object that begins where the array ended nothing was stored. */
+static bool is_new(const zlgi_held *held)
+{
+    const zlgi_growth *growth = &held->fed->growth;
+    if (growth->axis < 0)
+        return false;
+    const zlgi_grid_axis *axis = &held->fed->array->source.grid.axis[growth->axis];
+    return zlgi_grid_start(axis, held->coordinates[growth->axis]) >= growth->first;
+}
+
+/* Somebody else may store what lies beyond the array in it. */
+static bool may_be_shared(const zlg_writer *writer, const zlgi_held *held)
+{
+    zlg_existing existing = writer->options.existing;
+    const zlgi_grid *grid = &held->fed->array->source.grid;
+    bool reaches = false;
+    for (int i = 0; i < grid->rank; i++) {
+        int64_t at = held->coordinates[i];
+        int64_t end =
+            zlgi_grid_start(&grid->axis[i], at) + zlgi_grid_edge(&grid->axis[i], at);
+        reaches = reaches || end > grid->axis[i].length;
+    }
+    return reaches && !is_new(held) && existing != ZLG_EXISTING_REPLACE &&
+           existing != ZLG_EXISTING_REFUSE;
+}
+
+/* Nothing that is stored stays. */
+static bool is_alone(const zlg_writer *writer, const zlgi_held *held)
+{
+    zlg_existing existing = writer->options.existing;
+    bool replaces = existing == ZLG_EXISTING_REPLACE || existing == ZLG_EXISTING_REFUSE;
+    if (!(is_full(held) || ((is_new(held) || replaces) && !held->is_mine)))
+        return false;
+    if (held->found == ZLGI_FOUND_OTHERS || (held->is_mine && may_be_shared(writer, held)))
+        return false;
+    for (uint64_t i = 0; i < held->n_cells; i++)
+        if (held->cells[i].state == ZLGI_CELL_STORED)
+            return false;
+    return true;
+}
+
+/* Nothing may be stored: as far as anybody knows, or as was asked. */
+static bool creates(const zlg_writer *writer, const zlgi_held *held)
+{
+    return !held->is_mine && held->found == ZLGI_FOUND_NOTHING &&
+           (writer->options.existing == ZLG_EXISTING_REFUSE || is_new(held) ||
+            may_be_shared(writer, held));
+}
+
+/* A cell is encoded, but only what lies inside the array may be put. */
+static bool reaches_out(const zlgi_cell *cell, const zlgi_cell_box *box)
 {
     int64_t n = 0;
-    for (int i = 0; i < p->held->fed->array->meta.rank; i++)
+    for (int i = 0; i < cell->held->fed->array->meta.rank; i++)
         n += box->shape[i] - box->inside[i];
-    return !p->is_alone && cell->state == ZLGI_CELL_ENCODED && n > 0;
+    return cell->state == ZLGI_CELL_ENCODED && n > 0;
 }
 
 /* ------------------------------------------------------------------ chunks */
 
-/* What is decoded. */
-static uint64_t n_bytes_reaching_out(const putting *p)
+/* What is decoded when the object is merged. */
+static uint64_t n_bytes_reaching_out(const zlgi_held *held)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; !p->is_alone && i < p->held->n_cells; i++) {
+    for (uint64_t i = 0; i < held->n_cells; i++) {
         zlgi_cell_box box;
-        zlgi_cell_locate(&p->held->cells[i], &box);
-        n += reaches_out(p, &p->held->cells[i], &box) ? box.n_bytes : 0;
+        zlgi_cell_locate(&held->cells[i], &box);
+        n += reaches_out(&held->cells[i], &box) ? box.n_bytes : 0;
     }
     return n;
 }
 
-/* What is read back, and encoded beside that. */
+/* What is read back, and decoded or encoded beside that. */
 static uint64_t n_bytes_needed(const zlg_writer *writer, const zlgi_held *held)
 {
-    uint64_t n = 0;
+    uint64_t n = is_alone(writer, held) ? 0 : n_bytes_reaching_out(held);
     bool is_here = writer->side.n_cells == 0 && held->n_staged == 0 && held->n_kept == 0;
-    if (is_here && held->n_done == held->n_inside)
-        return 0;
+    if (is_here && is_full(held))
+        return n;
     for (uint64_t i = 0; i < held->n_cells; i++) {
         const zlgi_cell *cell = &held->cells[i];
         n += (cell->is_spilled + cell->is_staged + (uint64_t)is_partial(cell)) *
@@ -100,7 +154,7 @@ static bool make_room(putting *p)
 static bool set_aside(putting *p)
 {
     zlg_writer *writer = p->writer;
-    uint64_t n_bytes = n_bytes_needed(writer, p->held) + n_bytes_reaching_out(p);
+    uint64_t n_bytes = n_bytes_needed(writer, p->held);
     bool is_one = n_bytes > 0 && !zlgi_room_has(writer, n_bytes);
     p->aside = n_bytes;
     writer->room.aside += n_bytes;
@@ -187,7 +241,7 @@ static zlg_status list_chunks(putting *p)
         zlgi_cell *cell = &p->held->cells[i];
         zlgi_cell_box box;
         zlgi_cell_locate(cell, &box);
-        if (cell->state == ZLGI_CELL_ENCODED && !reaches_out(p, cell, &box))
+        if (cell->state == ZLGI_CELL_ENCODED && (p->is_alone || !reaches_out(cell, &box)))
             add_chunk(p, &box, cell->is_absent ? NULL : cell->data, cell->n_bytes);
         else if (is_partial(cell) && p->is_alone)
             ZLGI_TRY(encode_partial(p, cell, &box));
@@ -299,7 +353,7 @@ static zlg_status add_elements(putting *p, parts *q, zlgi_buf *decoded)
             q->elements = cell->data;
             ZLGI_TRY(zlgi_given_boxes(&cell->given, q->fed->array->meta.rank, q->box.shape,
                                       add_box, q, p->err));
-        } else if (reaches_out(p, cell, &q->box)) {
+        } else if (reaches_out(cell, &q->box)) {
             ZLGI_TRY(add_inside(p, q, cell, decoded->data + used));
             used += q->box.n_bytes;
         }
@@ -318,7 +372,7 @@ static zlg_status put_elements(putting *p)
     zlgi_buf_init(&q.requests, &p->writer->ctx->alloc);
     zlgi_buf_init(&decoded, &p->writer->ctx->alloc);
     zlg_status status =
-        zlgi_buf_reserve(&decoded, (size_t)n_bytes_reaching_out(p), false, p->err);
+        zlgi_buf_reserve(&decoded, (size_t)n_bytes_reaching_out(p->held), false, p->err);
     if (status == ZLG_OK)
         status = add_elements(p, &q, &decoded);
     size_t n = q.requests.n / sizeof(zlgi_request);
@@ -332,16 +386,6 @@ static zlg_status put_elements(putting *p)
 }
 
 /* ------------------------------------------------------------------ the object */
-
-/* Of an object that begins where the array ended nothing was stored. */
-static bool is_new(const zlgi_held *held)
-{
-    const zlgi_growth *growth = &held->fed->growth;
-    if (growth->axis < 0)
-        return false;
-    const zlgi_grid_axis *axis = &held->fed->array->source.grid.axis[growth->axis];
-    return zlgi_grid_start(axis, held->coordinates[growth->axis]) >= growth->first;
-}
 
 static zlg_status put(putting *p)
 {
@@ -398,59 +442,49 @@ static zlg_status put_in_one_go(putting *p)
     return status;
 }
 
-static bool is_alone(const putting *p)
+/* False: it is to be put in one go, now if nothing of it has to be read back. */
+static bool put_by_file(putting *p)
 {
-    const zlgi_held *held = p->held;
-    zlg_existing existing = p->writer->options.existing;
-    bool is_alone = p->is_full || is_new(held) || existing == ZLG_EXISTING_REPLACE ||
-                    existing == ZLG_EXISTING_REFUSE;
-    for (uint64_t i = 0; i < held->n_cells; i++)
-        is_alone = is_alone && held->cells[i].state != ZLGI_CELL_STORED;
-    return is_alone && (p->is_full || !held->is_mine);
+    zlgi_held *held = p->held;
+    if (!p->is_alone || held->in_one_go)
+        return false;
+    bool is_whole = zlgi_stage_is_whole(held) ||
+                    (is_full(held) && zlgi_stage_in_order(p->writer, held));
+    if (is_whole && put_staged(p) == ZLG_OK)
+        return true;
+    held->in_one_go = is_whole || held->n_staged > 0;
+    return false;
 }
 
-/* Somebody else may store what lies beyond the array in it. */
-static bool may_be_shared(const putting *p)
+/* Somebody else's object, or a leftover of rows that nobody knows? */
+static zlg_status note_found(putting *p)
 {
-    zlg_existing existing = p->writer->options.existing;
-    const zlgi_grid *grid = &p->held->fed->array->source.grid;
-    bool reaches = false;
-    for (int i = 0; i < grid->rank; i++) {
-        int64_t at = p->held->coordinates[i];
-        int64_t end =
-            zlgi_grid_start(&grid->axis[i], at) + zlgi_grid_edge(&grid->axis[i], at);
-        reaches = reaches || end > grid->axis[i].length;
-    }
-    return reaches && !is_new(p->held) && existing != ZLG_EXISTING_REPLACE &&
-           existing != ZLG_EXISTING_REFUSE;
+    p->held->found = is_new(p->held) ? ZLGI_FOUND_LEFTOVER : ZLGI_FOUND_OTHERS;
+    return is_new(p->held) ? zlgi_grow_check(p->writer, p->held->fed, p->err) : ZLG_OK;
 }
 
 zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
-                         zlg_error *err)
+                         bool *out_again, zlg_error *err)
 {
-    zlg_existing existing = writer->options.existing;
     putting p = {.writer = writer,
                  .held = held,
                  .scratch = scratch,
+                 .is_alone = is_alone(writer, held),
+                 .creates = creates(writer, held),
                  .stats = ZLG_STATS_INIT,
                  .err = err};
-    p.is_full = held->n_done == held->n_inside;
-    p.is_alone = is_alone(&p);
-    bool is_shared = p.is_alone && may_be_shared(&p);
-    p.is_alone = p.is_alone && !(is_shared && held->is_mine);
-    p.creates = p.is_alone && !held->is_mine &&
-                (is_shared || is_new(held) || existing == ZLG_EXISTING_REFUSE);
-    bool is_staged = zlgi_stage_is_whole(held) ||
-                     (p.is_full && p.is_alone && zlgi_stage_in_order(writer, held));
-    if (p.is_alone && is_staged && put_staged(&p) == ZLG_OK)
+    bool was_in_one_go = held->in_one_go;
+    p.creates = p.creates && p.is_alone;
+    if (put_by_file(&p))
+        return ZLG_OK;
+    *out_again = held->in_one_go && !was_in_one_go;
+    if (*out_again)
         return ZLG_OK;
     zlg_status status = put_in_one_go(&p);
-    if (status == ZLG_EXISTS && p.creates && existing != ZLG_EXISTING_REFUSE) {
-        p.is_alone = !is_shared;
-        p.creates = false;
-        status = is_new(held) ? zlgi_grow_check(writer, held->fed, err) : ZLG_OK;
-        if (status == ZLG_OK)
-            status = put_in_one_go(&p);
+    if (status == ZLG_EXISTS && p.creates &&
+        writer->options.existing != ZLG_EXISTING_REFUSE) {
+        status = note_found(&p);
+        *out_again = status == ZLG_OK;
     }
     count(writer, &p.stats);
     return zlgi_array_within(held->fed->array, status, err);

@@ -61,18 +61,24 @@ static void store(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch)
 {
     zlgi_fed *fed = held->fed;
     zlg_error err;
+    bool again = false;
     held->state = ZLGI_HELD_OPEN;
     if (held->n_busy > 0 || (held->n_done < held->n_inside && !held->is_wanted))
         return; /* more of it came */
     held->state = ZLGI_HELD_STORING;
-    if (zlgi_kept_suits(writer, held))
+    if (zlgi_kept_suits(writer, held)) {
         keep(writer, held);
-    else if (zlgi_held_put(writer, held, scratch, &err) == ZLG_OK &&
-             zlgi_resume_note(writer, held, &err) == ZLG_OK &&
-             zlgi_kept_end(writer, held, &err) == ZLG_OK)
-        zlgi_held_stored(writer, held);
-    else
+    } else if (zlgi_held_put(writer, held, scratch, &again, &err) != ZLG_OK) {
         zlgi_held_fail(writer, held, &err);
+    } else if (again) {
+        held->state = ZLGI_HELD_OPEN;
+        zlgi_held_settle(writer, held);
+    } else if (zlgi_resume_note(writer, held, &err) == ZLG_OK &&
+               zlgi_kept_end(writer, held, &err) == ZLG_OK) {
+        zlgi_held_stored(writer, held);
+    } else {
+        zlgi_held_fail(writer, held, &err);
+    }
     if (fed->growth.axis >= 0)
         zlgi_grow_publish(writer, fed);
 }

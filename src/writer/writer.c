@@ -315,7 +315,6 @@ static zlg_status fill_fed(zlg_writer *writer, zlgi_fed *fed, zlg_array *array,
     fed->number = writer->n_fed;
     fed->item = array->source.item;
     fed->growth.axis = -1;
-    fed->growth.folder = -1;
     fed->n_bytes_cell = n_bytes_of(array, true);
     fed->n_bytes_object = n_bytes_of(array, false);
     ZLGI_TRY(check_claim(fed, claim, err));
@@ -353,6 +352,7 @@ static zlg_status add(zlg_writer *writer, zlg_array *array, const zlg_claim *cla
     zlgi_fed *fed = zlgi_new(alloc, sizeof *fed), **list = NULL;
     if (!fed)
         return zlgi_no_memory(err, sizeof *fed);
+    fed->growth.folder = -1;
     zlgi_arena_init(&fed->arena, alloc);
     zlgi_buf_init(&fed->growth.stored, alloc);
     zlg_status status = fill_fed(writer, fed, array, claim, err);

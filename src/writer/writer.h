@@ -204,6 +204,13 @@ typedef enum zlgi_held_state {
     ZLGI_HELD_FAILED,
     ZLGI_HELD_DONE /* stored by us: the record says so, and holds nothing else */
 } zlgi_held_state;
+/* What was there when an object was to be created. */
+typedef enum zlgi_found {
+    ZLGI_FOUND_NOTHING = 0,
+    ZLGI_FOUND_OTHERS,  /* what somebody else may have put there */
+    ZLGI_FOUND_LEFTOVER /* of an append that was killed */
+} zlgi_found;
+
 struct zlgi_held {
     zlgi_fed *fed;
     zlgi_held *same_hash, *next_ready;
@@ -219,6 +226,8 @@ struct zlgi_held {
     uint64_t n_bytes;           /* in memory */
     uint64_t n_bytes_given;     /* and not stored */
     int64_t cell_grid[ZLG_MAX_RANK];
+    zlgi_found found;
+    bool in_one_go;  /* its file cannot become it */
     bool has_file;   /* see stage.c */
     bool is_writing; /* to it */
     int file;
@@ -246,9 +255,10 @@ void zlgi_held_kept(zlg_writer *writer, zlgi_held *held);
 void zlgi_held_free(zlg_writer *writer, zlgi_held *held);
 /* put.c: is there room for what it has in the side file, or will there be? */
 bool zlgi_held_may_put(const zlg_writer *writer, const zlgi_held *held);
-/* Stores what is held; the lock is given up meanwhile. */
+/* Stores what is held; the lock is given up meanwhile. *out_again: it was not, and is to be
+ * put in another way, when there is room for that. */
 zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
-                         zlg_error *err);
+                         bool *out_again, zlg_error *err);
 
 /* ------------------------------------------------------------------ tickets (ticket.c) */
 struct zlgi_ticket {

@@ -233,7 +233,7 @@ static void check_an_object_that_cannot_be_stored(void **unused)
         give(writer, step, 1);
     flush(writer);
     give(writer, 3, 2);
-    REFUSED(ZLG_CORRUPT, "chunk a/c/0/0", zlg_writer_flush(writer, NULL, err_));
+    REFUSED(ZLG_CORRUPT, "array a: chunk c/0/0", zlg_writer_flush(writer, NULL, err_));
     assert_int_equal(n_kept(&k), 1);
     drop(writer);
     for (int i = 3; i >= 2; i--) {
