@@ -75,12 +75,17 @@ int unlink(const char *path)
     return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
+static void forget_calls(void)
+{
+    memset(calls, 0, sizeof calls);
+    n_calls = 0;
+}
+
 /* What was called since the last time. */
 static void check_calls(const char *expected)
 {
     assert_string_equal(calls, expected);
-    memset(calls, 0, sizeof calls);
-    n_calls = 0;
+    forget_calls();
 }
 
 /* ------------------------------------------------------------------ */
@@ -91,56 +96,46 @@ static zlg_writer *start_writer(const keeping *k, zlg_promise promise)
     options.promise = promise;
     options.n_threads = 1;
     zlg_writer *writer = start_with(k, &options);
-    memset(calls, 0, sizeof calls);
-    n_calls = 0;
+    forget_calls();
     return writer;
 }
 
-static void check_durable(void **unused)
+/* Of a step that is given, and flushed. */
+static void check_calls_of(zlg_writer *writer, int64_t step, const char *expected)
 {
-    (void)unused;
-    keeping k;
-    set_up(&k);
-    zlg_writer *writer = start_writer(&k, ZLG_DURABLE);
-    give(writer, 0, 1);
-    flush(writer);
-    check_calls("wwwswsnF"); /* about it, head, data; how much; its name */
-    give(writer, 1, 1);
-    flush(writer);
-    check_calls("wwsws");
+    give_and_flush(writer, step, 1);
+    check_calls(expected);
+}
+
+static void check_durable(void **state)
+{
+    const keeping *k = *state;
+    zlg_writer *writer = start_writer(k, ZLG_DURABLE);
+    check_calls_of(writer, 0, "wwwswsnF"); /* about it, head, data; how much; its name */
+    check_calls_of(writer, 1, "wwsws");
     flush(writer);
     check_calls("");
-    for (int i = 2; i < 6; i++) {
-        give(writer, 0, i);
-        flush(writer);
-    }
+    for (int i = 2; i < 6; i++)
+        give_and_flush(writer, 0, i);
     check_calls("wwswswwswswwswswwwwwswsnFu"); /* at the fourth it is written anew */
     drop(writer);
-    writer = start_writer(&k, ZLG_DURABLE);
-    give(writer, 2, 1);
-    give(writer, 3, 1);
+    writer = start_writer(k, ZLG_DURABLE);
+    give_steps(writer, 2, 2, 1);
     MUST(zlg_writer_drain(writer, NULL, err_));
     check_calls("nWSuF"); /* taken; noted as stored; gone */
     finish(writer);
-    check_steps(&k, "5111........");
-    tear_down(&k);
+    check_steps(k, "5111........");
 }
 
-static void check_visible(void **unused)
+static void check_visible(void **state)
 {
-    (void)unused;
-    keeping k;
-    set_up(&k);
-    zlg_writer *writer = start_writer(&k, ZLG_VISIBLE);
-    give(writer, 0, 1);
-    flush(writer);
-    check_calls("wwwwn");
-    for (int64_t step = 1; step < SHARD; step++)
-        give(writer, step, 1);
+    const keeping *k = *state;
+    zlg_writer *writer = start_writer(k, ZLG_VISIBLE);
+    check_calls_of(writer, 0, "wwwwn");
+    give_steps(writer, 1, SHARD - 1, 1);
     flush(writer);
     check_calls("Wu");
     finish(writer);
-    tear_down(&k);
 }
 
 static void *run_flush(void *writer)
@@ -155,13 +150,11 @@ static void *run_abort(void *writer)
 }
 
 /* What a flush has begun with is kept all the same, and not stored. */
-static void check_abort_in_a_flush(void **unused)
+static void check_abort_in_a_flush(void **state)
 {
-    (void)unused;
-    keeping k;
+    const keeping *k = *state;
     pthread_t flushing, aborting;
-    set_up(&k);
-    zlg_writer *writer = start_writer(&k, ZLG_VISIBLE);
+    zlg_writer *writer = start_writer(k, ZLG_VISIBLE);
     for (int64_t step = 0; step < STEPS; step += SHARD)
         give(writer, step, 1);
     MUST(zlg_writer_drain(writer, NULL, err_));
@@ -175,17 +168,15 @@ static void check_abort_in_a_flush(void **unused)
     assert_int_equal(pthread_join(flushing, NULL), 0);
     assert_int_equal(pthread_join(aborting, NULL), 0);
     zlg_writer_free(writer);
-    check_steps(&k, "............");
-    assert_int_equal(n_kept(&k), STEPS / SHARD);
-    finish(start(&k));
-    check_steps(&k, "1...1...1...");
-    tear_down(&k);
+    check_steps(k, "............");
+    assert_int_equal(n_kept(k), STEPS / SHARD);
+    finish(start(k));
+    check_steps(k, "1...1...1...");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(check_durable),
-                                       cmocka_unit_test(check_visible),
-                                       cmocka_unit_test(check_abort_in_a_flush)};
+    const struct CMUnitTest tests[] = {kept_test(check_durable), kept_test(check_visible),
+                                       kept_test(check_abort_in_a_flush)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
