@@ -158,6 +158,12 @@ def memory(watched):
     )
 
 
+def watched(n_leads, n_times=1, **options):
+    """Such a store, and a backend of it."""
+    store = Watched()
+    return store, backend(memory(store), n_leads, n_times, **options)
+
+
 class Tensor:
     """What is used of a tensor of torch."""
 
@@ -178,13 +184,7 @@ class Tensor:
 
 BOTH = ["t2m", "z500"]
 ONE_SHARD = {"shard_coords": {"lead_time": 4}, "blocking": False}
-
-
-def block(tmp_path, name="t2m"):
-    """Makes it impossible to store a chunk of an array, until the function is called."""
-    at = tmp_path / name / "c"
-    at.write_text("no folder")
-    return at.unlink
+WAYS = [ONE_SHARD, {"blocking": False}, {"blocking": True}]
 
 
 def made(tmp_path, n_leads, names="t2m", **options):
@@ -192,6 +192,14 @@ def made(tmp_path, n_leads, names="t2m", **options):
     io = backend(tmp_path, n_leads, **options)
     io.add_array(coords(leads(n_leads)), names)
     return io
+
+
+def blocked(tmp_path, n_leads, names="t2m", **options):
+    """Such a backend that cannot store a chunk of t2m until the function is called."""
+    io = made(tmp_path, n_leads, names, **options)
+    at = tmp_path / "t2m" / "c"
+    at.write_text("no folder")
+    return io, at.unlink
 
 
 def script(text, *, ends=True):

@@ -10,28 +10,22 @@ import numpy as np
 import pytest
 from forecasts import (
     BOTH,
-    ONE_SHARD,
-    Watched,
-    backend,
-    block,
+    WAYS,
+    blocked,
     coords,
     fields,
     give_one,
     leads,
-    made,
-    memory,
     stored,
     times,
+    watched,
 )
 from zellige.errors import ZelligeError
-
-WAYS = [ONE_SHARD, {"blocking": False}, {"blocking": True}]
 
 
 def failed(tmp_path, options):
     """A backend of 8 steps whose array has failed with the last four, and what heals it."""
-    io = made(tmp_path, 8, **options)
-    heal = block(tmp_path)
+    io, heal = blocked(tmp_path, 8, **options)
     with pytest.raises(OSError, match="t2m"):
         io.write(fields(8)[:, 4:], coords(leads(8)[4:]), "t2m")
         io.flush()
@@ -68,8 +62,8 @@ def test_a_refused_write_is_given_again_in_a_larger_one(tmp_path, options):
 
 def test_an_array_that_cannot_be_made():
     """Nothing is known of it yet but its name and where the fields would lie."""
-    store, x = Watched(), fields(4)
-    io = backend(memory(store), 4, blocking=False)
+    x = fields(4)
+    store, io = watched(4, blocking=False)
     store.fail("t2m/zarr.json")
     for part in (slice(0, 2), slice(2, 3)):
         with pytest.raises(OSError, match="t2m"):
@@ -95,12 +89,11 @@ class Model:
     def __init__(self, seed):
         self.random = r = random.Random(seed)
         self.shape = r.randint(1, 3), r.randint(1, 7)
-        self.store = Watched()
         self.failing = False
         ways = {"blocking": r.random() < 0.3}
         if r.random() < 0.7:
             ways["shard_coords"] = {"lead_time": r.randint(1, self.shape[1])}
-        self.io = backend(memory(self.store), self.shape[1], self.shape[0], **ways)
+        self.store, self.io = watched(self.shape[1], self.shape[0], **ways)
         self.data = {name: np.zeros_like(fields(*self.shape[::-1])) for name in BOTH}
         self.raised = set()  # where writes raised: some of it may have been taken
 

@@ -15,9 +15,10 @@ from forecasts import (
     BOTH,
     LAT,
     ONE_SHARD,
+    WAYS,
     Watched,
     backend,
-    block,
+    blocked,
     coords,
     fields,
     give,
@@ -29,6 +30,7 @@ from forecasts import (
     script,
     stored,
     times,
+    watched,
 )
 
 
@@ -46,12 +48,11 @@ def tried(io, data, order=None, names="t2m"):
     return errors
 
 
-@pytest.mark.parametrize("options", [ONE_SHARD, {"blocking": False}, {"blocking": True}])
+@pytest.mark.parametrize("options", WAYS)
 def test_one_array_fails(tmp_path, options):
     """Every step of the other array is stored, also of the writes that raised."""
     x = fields(8)
-    io = made(tmp_path, 8, BOTH, **options)
-    heal = block(tmp_path)
+    io, heal = blocked(tmp_path, 8, BOTH, **options)
     errors = tried(io, x, names=BOTH)
     assert all("t2m" in error for error in errors.values())
     for _ in range(3):
@@ -67,11 +68,10 @@ def test_one_array_fails(tmp_path, options):
     assert np.array_equal(stored(tmp_path)[...], x)
 
 
-@pytest.mark.parametrize("options", [ONE_SHARD, {"blocking": False}, {"blocking": True}])
+@pytest.mark.parametrize("options", WAYS)
 def test_healthy_array_after_failure(tmp_path, options):
     x = fields(8)
-    io = made(tmp_path, 8, BOTH, **options)
-    block(tmp_path)
+    io, _ = blocked(tmp_path, 8, BOTH, **options)
     tried(io, x, names="t2m")
     assert tried(io, x, names="z500") == {}
     with pytest.raises(OSError, match="t2m"):
@@ -81,8 +81,7 @@ def test_healthy_array_after_failure(tmp_path, options):
 
 
 def test_second_close_after_failure(tmp_path):
-    io = made(tmp_path, 4, **ONE_SHARD)
-    heal = block(tmp_path)
+    io, heal = blocked(tmp_path, 4, **ONE_SHARD)
     tried(io, fields(4))
     for _ in range(4):
         with pytest.raises(OSError, match="t2m"):
@@ -333,8 +332,7 @@ def test_kill_then_rerun(tmp_path, after, blocking):
 def test_many_shards(tmp_path):
     """A write asks the store for nothing, however many shards there are."""
     for n in (125, 2000):
-        store = Watched()
-        io = backend(memory(store), n, shard_coords={"lead_time": 1}, blocking=False)
+        store, io = watched(n, shard_coords={"lead_time": 1}, blocking=False)
         give_one(io, fields(n), 0, 0)
         store.forget()
         give(io, fields(n), [(0, j) for j in range(1, 40)])

@@ -13,7 +13,7 @@ from forecasts import (
     LAT,
     ONE_SHARD,
     backend,
-    block,
+    blocked,
     coords,
     fields,
     give,
@@ -205,8 +205,7 @@ def test_threads_after_close(tmp_path, blocking):
 
 def test_no_thread_is_left_after_a_failed_close(tmp_path):
     before = threads()
-    io = made(tmp_path, 4, **ONE_SHARD)
-    heal = block(tmp_path)
+    io, heal = blocked(tmp_path, 4, **ONE_SHARD)
     give(io, fields(4), [(0, 0)])
     with pytest.raises(OSError):
         io.close()
