@@ -79,6 +79,14 @@ def _holds(found: npt.NDArray[Any], dtype: Dtype) -> bool:
     return int(limits.min) <= int(found.min()) and int(found.max()) <= int(limits.max)
 
 
+def recast(values: npt.NDArray[Any], dtype: Dtype) -> npt.NDArray[Any] | None:
+    """In another type; None where NumPy (from 2.5) says that a time ends before that."""
+    try:
+        return values.astype(dtype)
+    except OverflowError:
+        return None
+
+
 def kept(found: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which values are the same after a cast that NumPy calls safe. Integers that have more
     digits than a float, and times that end before the other unit does, may not be."""
@@ -110,7 +118,10 @@ def fit(value: Any, dtype: Dtype, casting: Casting) -> tuple[npt.NDArray[Any], b
         allowed = np.can_cast(found.dtype, dtype, casting)
     else:
         allowed = casting == "unsafe" or _holds(found, dtype)
-    made = cast(found if typed else value, dtype) if allowed else None
+    try:
+        made = cast(found if typed else value, dtype) if allowed else None
+    except OverflowError:  # times, as in recast
+        made = None
     if made is None or (casting == "safe" and not kept(found, made[0]).all()):
         raise UsageError(
             f"values of type {found.dtype} may be changed as elements of type {dtype}: cast "

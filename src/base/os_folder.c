@@ -152,10 +152,10 @@ void zlgi_folder_remove(const char *path)
     (void)rmdir(path); /* somebody else may have come */
 }
 
-bool zlgi_folder_hold(const char *path, int *out)
+bool zlgi_folder_hold(const char *path, bool alone, int *out)
 {
     *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*out < 0 || flock(*out, LOCK_EX | LOCK_NB) == 0)
+    if (*out < 0 || flock(*out, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0)
         return true;
     bool is_taken = errno == EWOULDBLOCK;
     close(*out);

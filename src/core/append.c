@@ -4,6 +4,8 @@
  * written in between, through a handle of the array as it will be. When that fails, what
  * was written is taken back: it would show when the array grows.
  */
+#include <stdio.h>
+
 #include "core/core.h"
 
 typedef struct appending {
@@ -152,6 +154,30 @@ static zlg_status append(appending *a, zlg_error *err)
     return status;
 }
 
+zlg_status zlgi_array_hold(const zlg_array *array, bool alone, int *out, zlg_error *err)
+{
+    const zlgi_store_class *class = array->store->class;
+    const char *directory = class->directory ? class->directory(array->store) : NULL;
+    char path[ZLGI_FOLDER_MAX];
+    *out = -1;
+    if (!directory)
+        return ZLG_OK;
+    int n = snprintf(path, sizeof path, "%s/%s", directory, array->path);
+    if (n >= (int)sizeof path || zlgi_folder_hold(path, alone, out))
+        return ZLG_OK;
+    return zlgi_fail(err, ZLG_EXISTS,
+                     alone ? "somebody else appends to it" : "a writer appends to it");
+}
+
+static zlg_status append_held(appending *a, zlg_error *err)
+{
+    int held;
+    ZLGI_TRY(zlgi_array_hold(a->array, false, &held, err));
+    zlg_status status = append(a, err);
+    zlgi_folder_let(held);
+    return status;
+}
+
 zlg_status zlg_array_append(zlg_array *array, int axis, int64_t n, const zlg_source *source,
                             const zlg_call *given, zlg_array **out, zlg_error *err)
 {
@@ -163,7 +189,7 @@ zlg_status zlg_array_append(zlg_array *array, int axis, int64_t n, const zlg_sou
     zlgi_patience_init(&patience, &call);
     appending a = {
         .array = array, .axis = axis, .n = n, .source = source, .patience = &patience};
-    zlg_status status = append(&a, err);
+    zlg_status status = append_held(&a, err);
     if (status == ZLG_OK && out)
         *out = a.grown;
     else

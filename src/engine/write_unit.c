@@ -185,12 +185,12 @@ static zlg_status take_old(const unit *u, const zlgi_bytes *old, zlgi_buf pair[2
 
 /* ------------------------------------------------------------------ encode */
 
-/* A caller who may leave the call behind may change their memory then, and an encoder must
- * see none that changes. What is not encoded is no more than copied. */
+/* A caller who may leave the call behind may change their memory then, and what is being
+ * encoded or stored must not change. */
 static bool may_stay(const unit *u)
 {
     const zlg_call *call = u->box->worker->job->call;
-    return u->chain->n_folded == u->chain->n_steps || !call || !call->placing;
+    return !call || !call->placing;
 }
 
 /* What is written, over what stays: in `buf`, or where the caller has it. */

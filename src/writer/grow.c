@@ -5,8 +5,6 @@
  */
 #include "writer/writer.h"
 
-#include <stdio.h>
-
 /* More rows than anybody has, but few enough that objects can be numbered. */
 static int64_t endless(const zlgi_fed *fed, int axis)
 {
@@ -25,9 +23,6 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
 {
     const zlg_array *plain = fed->plain;
     zlgi_claims *claims = &writer->ctx->claims;
-    const zlgi_store_class *class = plain->store->class;
-    const char *directory = class->directory ? class->directory(plain->store) : NULL;
-    char path[ZLGI_FOLDER_MAX];
     zlgi_claim *claim = &fed->claim;
     if (!claim->is_taken) {
         *claim = (zlgi_claim){.owner = writer,
@@ -40,14 +35,10 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
         if (zlgi_claim_take(claims, claim, NULL) != ZLG_OK)
             return zlgi_fail(err, ZLG_EXISTS, "another writer appends to it");
     }
-    if (!directory)
-        return ZLG_OK;
-    int n = snprintf(path, sizeof path, "%s/%s", directory, plain->path);
-    if (n < (int)sizeof path && !zlgi_folder_hold(path, &fed->growth.folder)) {
+    zlg_status status = zlgi_array_hold(plain, true, &fed->growth.folder, err);
+    if (status != ZLG_OK)
         zlgi_claim_give(claims, claim);
-        return zlgi_fail(err, ZLG_EXISTS, "the writer of another process appends to it");
-    }
-    return ZLG_OK;
+    return status;
 }
 
 void zlgi_grow_end(zlg_writer *writer, zlgi_fed *fed)
@@ -73,7 +64,7 @@ zlg_status zlgi_grow_start(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
     int64_t length = plain->source.grid.axis[axis].length;
     ZLGI_TRY(take_end(writer, fed, axis, err));
     growth->axis = axis;
-    growth->first = growth->published = growth->flushed = length;
+    growth->first = growth->published = growth->stating = growth->flushed = length;
     growth->next = growth->taken = length;
     growth->slab = length / plain->object_shape[axis];
     growth->n_others = 1;
@@ -153,12 +144,12 @@ void zlgi_grow_note(zlgi_held *held)
 
 /* ------------------------------------------------------------------ the document */
 
-/* Rows below which all is stored. */
+/* Rows below which all is stored, and taken: of an append that fails none are known. */
 static int64_t known_rows(const zlgi_fed *fed)
 {
     const zlgi_growth *growth = &fed->growth;
     int64_t rows = growth->slab * fed->plain->object_shape[growth->axis];
-    return ZLGI_MIN(ZLGI_MAX(rows, growth->flushed), growth->next);
+    return ZLGI_MIN(ZLGI_MAX(rows, growth->flushed), growth->taken);
 }
 
 /* Is the length in the document ours, or has somebody else appended rows? */
@@ -176,7 +167,7 @@ zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *e
     int64_t length =
         now->meta.rank == plain->meta.rank ? now->meta.shape[growth->axis] : -1;
     zlg_array_close(now);
-    if (length < published || length > ZLGI_MAX(published, known_rows(fed)))
+    if (length != published && length != growth->stating)
         return zlgi_fail(err, ZLG_EXISTS,
                          "axis %d is %lld long by now, not %lld: somebody else changed it",
                          growth->axis, (long long)length, (long long)published);
@@ -249,6 +240,7 @@ void zlgi_grow_publish(zlg_writer *writer, zlgi_fed *fed)
     while (status == ZLG_OK && growth->published < known_rows(fed)) {
         publishing p = {
             .fed = fed, .published = growth->published, .rows = known_rows(fed)};
+        growth->stating = p.rows;
         pthread_mutex_unlock(&writer->lock);
         status = state_rows(&p, &err);
         pthread_mutex_lock(&writer->lock);
@@ -273,11 +265,13 @@ static void go_back(zlg_writer *writer, zlgi_fed *fed, int64_t rows)
         go_back(writer, writer->fed[c->number], rows / c->factors[fed->growth.axis]);
 }
 
-/* An append has returned: its rows count, in coarser arrays too. */
+/* An append has returned: its rows count, in coarser arrays too. Of many rows some may be
+ * stored by now. */
 static void note_taken(zlg_writer *writer, zlgi_fed *fed)
 {
     fed->growth.taken = fed->growth.next;
     ask_first(writer, fed);
+    zlgi_grow_publish(writer, fed);
     for (const zlgi_coarser *c = fed->coarser; c; c = c->next)
         note_taken(writer, writer->fed[c->number]);
 }

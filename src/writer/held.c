@@ -261,6 +261,8 @@ void zlgi_held_stored(zlg_writer *writer, zlgi_held *held)
     if (is_full)
         zlgi_grow_note(held);
     held->is_mine = true;
+    held->found = ZLGI_FOUND_NOTHING;
+    held->in_one_go = false;
     want_no_more(writer, held);
     held->state = ZLGI_HELD_OPEN;
     writer->counts.n_bytes_queued -= held->n_bytes_given;

@@ -52,6 +52,15 @@ static bool is_new(const zlgi_held *held)
     return zlgi_grid_start(axis, held->coordinates[growth->axis]) >= growth->first;
 }
 
+/* Rows are appended to what the array ended with. */
+static bool is_continued(const zlgi_held *held)
+{
+    const zlgi_growth *growth = &held->fed->growth;
+    return growth->axis >= 0 && !is_new(held) &&
+           held->coordinates[growth->axis] ==
+               growth->first / held->fed->plain->object_shape[growth->axis];
+}
+
 /* Somebody else may store what lies beyond the array in it. */
 static bool may_be_shared(const zlg_writer *writer, const zlgi_held *held)
 {
@@ -75,7 +84,9 @@ static bool is_alone(const zlg_writer *writer, const zlgi_held *held)
     bool replaces = existing == ZLG_EXISTING_REPLACE || existing == ZLG_EXISTING_REFUSE;
     if (!(is_full(held) || ((is_new(held) || replaces) && !held->is_mine)))
         return false;
-    if (held->found == ZLGI_FOUND_OTHERS || (held->is_mine && may_be_shared(writer, held)))
+    if (held->found == ZLGI_FOUND_OTHERS)
+        return false;
+    if (held->found == ZLGI_FOUND_NOTHING && held->is_mine && may_be_shared(writer, held))
         return false;
     for (uint64_t i = 0; i < held->n_cells; i++)
         if (held->cells[i].state == ZLGI_CELL_STORED)
@@ -456,11 +467,19 @@ static bool put_by_file(putting *p)
     return false;
 }
 
+/* What nobody can read is replaced, once all of the array's is there. */
+static bool is_broken(const putting *p, zlg_status status)
+{
+    return status == ZLG_CORRUPT && p->held->found == ZLGI_FOUND_OTHERS && is_full(p->held);
+}
+
 /* Somebody else's object, or a leftover of rows that nobody knows? */
 static zlg_status note_found(putting *p)
 {
+    if (is_new(p->held))
+        ZLGI_TRY(zlgi_grow_check(p->writer, p->held->fed, p->err));
     p->held->found = is_new(p->held) ? ZLGI_FOUND_LEFTOVER : ZLGI_FOUND_OTHERS;
-    return is_new(p->held) ? zlgi_grow_check(p->writer, p->held->fed, p->err) : ZLG_OK;
+    return ZLG_OK;
 }
 
 zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scratch,
@@ -475,6 +494,9 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
                  .err = err};
     bool was_in_one_go = held->in_one_go;
     p.creates = p.creates && p.is_alone;
+    if (is_continued(held))
+        ZLGI_TRY(zlgi_array_within(held->fed->array,
+                                   zlgi_grow_check(writer, held->fed, err), err));
     if (put_by_file(&p))
         return ZLG_OK;
     *out_again = held->in_one_go && !was_in_one_go;
@@ -485,6 +507,10 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
         writer->options.existing != ZLG_EXISTING_REFUSE) {
         status = note_found(&p);
         *out_again = status == ZLG_OK;
+    } else if (is_broken(&p, status)) {
+        held->found = ZLGI_FOUND_LEFTOVER;
+        *out_again = true;
+        status = ZLG_OK;
     }
     count(writer, &p.stats);
     return zlgi_array_within(held->fed->array, status, err);

@@ -208,7 +208,7 @@ typedef enum zlgi_held_state {
 typedef enum zlgi_found {
     ZLGI_FOUND_NOTHING = 0,
     ZLGI_FOUND_OTHERS,  /* what somebody else may have put there */
-    ZLGI_FOUND_LEFTOVER /* of an append that was killed */
+    ZLGI_FOUND_LEFTOVER /* of an append that was killed, or broken */
 } zlgi_found;
 
 struct zlgi_held {
@@ -351,6 +351,7 @@ typedef struct zlgi_growth {
     int axis;          /* -1: it does not grow */
     int64_t first;     /* length when it was added */
     int64_t published; /* in the document */
+    int64_t stating;   /* and what was last written there, or just is */
     int64_t next;      /* row */
     int64_t taken;     /* rows of appends that have returned */
     int64_t flushed;   /* rows that a flush has stored */

@@ -332,7 +332,8 @@ def test_values_that_a_safe_cast_would_change(dtype, values, changed):
     expected[...] = values
     np.testing.assert_array_equal(array[...], expected)  # NaT and NaN too
     with zellige.Writer(array, casting="same_kind") as writer:
-        if np.can_cast(np.asarray(changed).dtype, dtype, "same_kind"):
+        is_time = np.dtype(dtype).kind in "mM"  # which NumPy 2.5 refuses whatever is asked for
+        if np.can_cast(np.asarray(changed).dtype, dtype, "same_kind") and not is_time:
             writer.submit(..., changed)
 
 
@@ -428,7 +429,11 @@ def test_somebody_else_makes_the_array_longer(tmp_path, shapes):
     array = zellige.create_array(tmp_path, shape=(0, 4), dtype="i4", **shapes)
     writer = zellige.Writer(array)
     writer.append(np.zeros(4, "i4"))
-    zellige.open_array(tmp_path, "r+").append(np.ones((3, 4), "i4"))
+    other = zellige.open_array(tmp_path, "r+")
+    with pytest.raises(zellige.ExistsError, match="a writer appends"):
+        other.append(np.ones((3, 4), "i4"))
+    other.resize((3, 4))
+    other[...] = 1
     with pytest.raises(zellige.ExistsError, match="somebody else"):
         writer.close()
     writer.abort()
@@ -459,7 +464,7 @@ writer = zellige.Writer(zellige.open_array(sys.argv[1], "r+"))
 try:
     writer.append(numpy.zeros((3, 4), "i4"))
 except zellige.ExistsError as error:
-    sys.exit(0 if "another process" in str(error) else 2)
+    sys.exit(0 if "somebody else appends" in str(error) else 2)
 sys.exit(3)
 """
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import UnsupportedError, UsageError
-from ..source import kept
+from ..source import kept, recast
 
 __all__ = ["Axis", "Run", "Values", "as_values"]
 
@@ -60,17 +60,34 @@ def _missing(values: Values) -> npt.NDArray[np.bool_]:
     return np.zeros(values.shape, bool)
 
 
+def _equal_times(one: Values, other: Values) -> npt.NDArray[np.bool_]:
+    """The same one by one, of times of which some are beyond the unit of the others."""
+
+    def same(a: Any, b: Any) -> bool:
+        try:
+            return bool(a == b) or bool(np.isnat(a) and np.isnat(b))
+        except OverflowError:
+            return False
+
+    found = [same(a, b) for a, b in np.broadcast(one, other)]
+    return np.array(found, bool).reshape(np.broadcast_shapes(one.shape, other.shape))
+
+
 def _equal(one: Values, other: Values) -> npt.NDArray[np.bool_]:
     """Which values are equal; of types that cannot be compared none is."""
     comparable = "biufc"
     kinds = one.dtype.kind, other.dtype.kind
     if kinds[0] != kinds[1] and not all(kind in comparable for kind in kinds):
         return np.zeros(np.broadcast_shapes(one.shape, other.shape), bool)
-    found: npt.NDArray[np.bool_] = one == other
-    if one.dtype != other.dtype and not all(kind in "biu" for kind in kinds):
-        # NumPy has compared what the values become in a type for both.
+    found: npt.NDArray[np.bool_]
+    if one.dtype == other.dtype or all(kind in "biu" for kind in kinds):
+        found = one == other
+    else:  # NumPy compares what the values become in a type for both
         both = np.result_type(one, other)
-        found &= kept(one, one.astype(both)) & kept(other, other.astype(both))
+        made = recast(one, both), recast(other, both)
+        if made[0] is None or made[1] is None:
+            return _equal_times(one, other)
+        found = (made[0] == made[1]) & kept(one, made[0]) & kept(other, made[1])
     return found | (_missing(one) & _missing(other))
 
 

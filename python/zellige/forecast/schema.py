@@ -17,7 +17,7 @@ from ..array import Array
 from ..create import create_array
 from ..errors import ExistsError, NotFoundError, UsageError
 from ..group import Group
-from ..source import kept
+from ..source import kept, recast
 from .coordinates import Axis, Run, Values, as_values
 from .fields import Field
 from .layout import chunks_of, shards_of
@@ -352,7 +352,7 @@ def converted(known: Known, field: Field) -> Field:
     if field.dtype == known.dtype:
         return field
     is_safe = np.can_cast(field.dtype, known.dtype, "safe")
-    made = field.astype(known.dtype) if is_safe else None
+    made = recast(field, known.dtype) if is_safe else None
     if made is None or not kept(field, made).all():
         raise UsageError(
             f"{known.name} is stored as {known.dtype}, which cannot hold all values of "
