@@ -566,9 +566,9 @@ zlg_status zlgi_folder_list(const char *path, zlgi_name_fn each, void *user,
                             zlg_error *err);
 zlg_status zlgi_folder_sync(const char *path, zlg_error *err); /* and what it lies in */
 void zlgi_folder_remove(const char *path); /* by who is in it, when nothing else is */
-/* A folder for one of those that ask for it, or for those who do not ask for it alone, until
- * it is let go or the process dies. False: somebody else has it. -1 where the system cannot
- * tell. */
+/* A folder for one of those that ask for it, or for those who do not ask for it alone,
+ * until it is let go or the process dies. False: somebody else has it. -1 where the system
+ * cannot tell. */
 bool zlgi_folder_hold(const char *path, bool alone, int *out);
 void zlgi_folder_let(int held);
 /* A random name with an ending of a few letters. */
