@@ -540,6 +540,19 @@ def test_more_than_the_budget_at_once(tmp_path, timeout):
     assert writer.counts["bytes_peak"] <= writer.counts["bytes_budget"]
 
 
+def test_an_append_that_ends_early_makes_no_rows_known(tmp_path):
+    """What of it has been taken is stored, and no reader sees it."""
+    rows = np.random.default_rng(0).integers(0, 1 << 60, (200, 65_536))  # 100 MiB
+    array = zellige.create_array(tmp_path, shape=(0, 65_536), dtype="i8", chunks=(1, 65_536))
+    with zellige.Writer(array, memory_budget=8 << 20, threads=1) as writer:
+        with pytest.raises(TimeoutError):
+            writer.append(rows, timeout=0.02)
+        writer.flush()
+        assert zellige.open_array(tmp_path).shape[0] == 0
+        writer.append(rows[7:9])
+    same(zellige.open_array(tmp_path)[...], rows[7:9])
+
+
 @pytest.mark.parametrize("n", [8, 9, 12])
 def test_the_budget_holds_where_chunks_end_with_the_array(tmp_path, n):
     rows = np.random.default_rng(0).integers(0, 1 << 40, (n, 256 * 100))
