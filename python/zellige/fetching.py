@@ -55,9 +55,17 @@ def _files_place(files: Any, path: str) -> str:
 
 
 def _place(store: Any) -> str:
-    """Where the keys of a store begin. An object that is reached by way of several stores,
-    with roots one above the other, has the same place and key together; where that cannot
-    be told for sure, some that are not the same may have, too: they wait for each other."""
+    """Where the keys of a store begin. What stands in for a store may lack what tells it."""
+    try:
+        return _root(store)
+    except (AttributeError, TypeError):
+        return str(store)
+
+
+def _root(store: Any) -> str:
+    """An object that is reached by way of several stores, with roots one above the other,
+    has the same root and key together; where that cannot be told for sure, some that are
+    not the same may have, too: they wait for each other."""
     while isinstance(store, WrapperStore):
         store = store._store
     if isinstance(store, LocalStore):
