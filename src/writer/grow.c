@@ -24,7 +24,8 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
     const zlg_array *plain = fed->plain;
     zlgi_claims *claims = &writer->ctx->claims;
     zlgi_claim *claim = &fed->claim;
-    if (!claim->is_taken) {
+    bool was_taken = claim->is_taken;
+    if (!was_taken) {
         *claim = (zlgi_claim){.owner = writer,
                               .store_id = plain->store->id,
                               .path = plain->path,
@@ -36,7 +37,7 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
             return zlgi_fail(err, ZLG_EXISTS, "another writer appends to it");
     }
     zlg_status status = zlgi_array_hold(plain, true, &fed->growth.folder, err);
-    if (status != ZLG_OK)
+    if (status != ZLG_OK && !was_taken)
         zlgi_claim_give(claims, claim);
     return status;
 }
@@ -152,6 +153,13 @@ static int64_t known_rows(const zlgi_fed *fed)
     return ZLGI_MIN(ZLGI_MAX(rows, growth->flushed), growth->taken);
 }
 
+static zlg_status fail_changed(int axis, int64_t length, int64_t published, zlg_error *err)
+{
+    return zlgi_fail(err, ZLG_EXISTS,
+                     "axis %d is %lld long by now, not %lld: somebody else changed it",
+                     axis, (long long)length, (long long)published);
+}
+
 /* Is the length in the document ours, or has somebody else appended rows? */
 zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *err)
 {
@@ -167,11 +175,9 @@ zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *e
     int64_t length =
         now->meta.rank == plain->meta.rank ? now->meta.shape[growth->axis] : -1;
     zlg_array_close(now);
-    if (length != published && length != growth->stating)
-        return zlgi_fail(err, ZLG_EXISTS,
-                         "axis %d is %lld long by now, not %lld: somebody else changed it",
-                         growth->axis, (long long)length, (long long)published);
-    return ZLG_OK;
+    return length == published || length == growth->stating
+               ? ZLG_OK
+               : fail_changed(growth->axis, length, published, err);
 }
 
 typedef struct publishing {
@@ -189,9 +195,7 @@ static zlg_status change_shape(void *user, const zlgi_json *document, zlgi_arena
     zlg_array *grown;
     ZLGI_TRY(zlgi_array_stored_shape(plain, document, shape, err));
     if (shape[axis] != p->published)
-        return zlgi_fail(err, ZLG_EXISTS,
-                         "axis %d is %lld long by now, not %lld: somebody else changed it",
-                         axis, (long long)shape[axis], (long long)p->published);
+        return fail_changed(axis, shape[axis], p->published, err);
     shape[axis] = p->rows;
     ZLGI_TRY(zlgi_array_reshape(plain, document, shape, arena, out, &grown, err));
     zlg_array_close(grown);

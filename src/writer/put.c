@@ -42,6 +42,13 @@ static bool is_full(const zlgi_held *held)
 
 /* ------------------------------------------------------------------ what is there */
 
+/* What is stored does not matter, as was asked. */
+static bool replaces(const zlg_writer *writer)
+{
+    return writer->options.existing == ZLG_EXISTING_REPLACE ||
+           writer->options.existing == ZLG_EXISTING_REFUSE;
+}
+
 /* Of an object that begins where the array ended nothing was stored. */
 static bool is_new(const zlgi_held *held)
 {
@@ -64,7 +71,6 @@ static bool is_continued(const zlgi_held *held)
 /* Somebody else may store what lies beyond the array in it. */
 static bool may_be_shared(const zlg_writer *writer, const zlgi_held *held)
 {
-    zlg_existing existing = writer->options.existing;
     const zlgi_grid *grid = &held->fed->array->source.grid;
     bool reaches = false;
     for (int i = 0; i < grid->rank; i++) {
@@ -73,16 +79,13 @@ static bool may_be_shared(const zlg_writer *writer, const zlgi_held *held)
             zlgi_grid_start(&grid->axis[i], at) + zlgi_grid_edge(&grid->axis[i], at);
         reaches = reaches || end > grid->axis[i].length;
     }
-    return reaches && !is_new(held) && existing != ZLG_EXISTING_REPLACE &&
-           existing != ZLG_EXISTING_REFUSE;
+    return reaches && !is_new(held) && !replaces(writer);
 }
 
 /* Nothing that is stored stays. */
 static bool is_alone(const zlg_writer *writer, const zlgi_held *held)
 {
-    zlg_existing existing = writer->options.existing;
-    bool replaces = existing == ZLG_EXISTING_REPLACE || existing == ZLG_EXISTING_REFUSE;
-    if (!(is_full(held) || ((is_new(held) || replaces) && !held->is_mine)))
+    if (!(is_full(held) || ((is_new(held) || replaces(writer)) && !held->is_mine)))
         return false;
     if (held->found == ZLGI_FOUND_OTHERS)
         return false;
@@ -105,10 +108,8 @@ static bool creates(const zlg_writer *writer, const zlgi_held *held)
 /* A cell is encoded, but only what lies inside the array may be put. */
 static bool reaches_out(const zlgi_cell *cell, const zlgi_cell_box *box)
 {
-    int64_t n = 0;
-    for (int i = 0; i < cell->held->fed->array->meta.rank; i++)
-        n += box->shape[i] - box->inside[i];
-    return cell->state == ZLGI_CELL_ENCODED && n > 0;
+    return cell->state == ZLGI_CELL_ENCODED &&
+           box->n_inside * cell->held->fed->item < box->n_bytes;
 }
 
 /* ------------------------------------------------------------------ chunks */
@@ -494,9 +495,13 @@ zlg_status zlgi_held_put(zlg_writer *writer, zlgi_held *held, zlgi_scratch *scra
                  .err = err};
     bool was_in_one_go = held->in_one_go;
     p.creates = p.creates && p.is_alone;
-    if (is_continued(held))
+    if (is_continued(held)) { /* others may take the room while this looks */
         ZLGI_TRY(zlgi_array_within(held->fed->array,
                                    zlgi_grow_check(writer, held->fed, err), err));
+        *out_again = !zlgi_held_may_put(writer, held);
+        if (*out_again)
+            return ZLG_OK;
+    }
     if (put_by_file(&p))
         return ZLG_OK;
     *out_again = held->in_one_go && !was_in_one_go;
