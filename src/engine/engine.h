@@ -78,6 +78,8 @@ typedef struct zlgi_source {
 enum { ZLGI_PATH_MAX = 4096 };
 zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
                          char out[ZLGI_PATH_MAX], zlg_error *err);
+/* Of such a key, what errors call the chunk: without the path of its array. */
+const char *zlgi_plan_name(const zlgi_source *source, const char *key);
 
 /* ------------------------------------------------------------------ caches (cache.c)
  * Blocks under a byte budget, least recently used out first. A block is counted: it stays

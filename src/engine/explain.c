@@ -93,9 +93,9 @@ static zlg_status resolve_object(explainer *e, const zlgi_planned *planned, cons
         status = trace_object(e, planned, &uses, &object, key);
     zlgi_scratch_pop(e->worker.scratch);
     store->class->release(store, &object);
-    const char *path = e->source->prefix;
-    key = key + strlen(path) + (*path != 0);
-    return status == ZLG_CANCELLED ? status : zlgi_within(e->err, status, "chunk %s", key);
+    return status == ZLG_CANCELLED
+               ? status
+               : zlgi_within(e->err, status, "chunk %s", zlgi_plan_name(e->source, key));
 }
 
 static zlg_status explain_object(explainer *e, uint64_t k, bool resolve)

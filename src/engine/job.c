@@ -257,7 +257,7 @@ static void name_object(zlgi_job *job)
     const char *path = planned.source->prefix;
     zlgi_within(&job->error, job->error.status, "%s: array %s: chunk %s",
                 planned.source->store->label, *path ? path : "/",
-                key + strlen(path) + (*path != 0));
+                zlgi_plan_name(planned.source, key));
 }
 
 /* Whoever had something in hand when the time passed did not look: that is no success. */

@@ -319,3 +319,9 @@ zlg_status zlgi_plan_key(const zlgi_source *source, const int64_t *coordinates,
         out[n++] = '/';
     return zlgi_key_make(&source->keys, source->grid.rank, coordinates, out + n, err);
 }
+
+const char *zlgi_plan_name(const zlgi_source *source, const char *key)
+{
+    size_t n = strlen(source->prefix);
+    return key + n + (n > 0);
+}
