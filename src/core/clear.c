@@ -9,15 +9,12 @@ enum { FEW = 64, MOST = 4096 }; /* objects of a box; those of it that are stored
 
 typedef struct clearing {
     const zlg_array *array;
-    zlgi_patience *patience;
     int64_t start[ZLG_MAX_RANK], end[ZLG_MAX_RANK];  /* of the box, in elements */
     int64_t first[ZLG_MAX_RANK], last[ZLG_MAX_RANK]; /* in objects */
     int64_t n_objects, n_seen;
     zlgi_buf stored; /* coordinates */
     size_t n_stored;
     bool is_sparse;
-    zlg_status status;
-    zlg_error *err;
 } clearing;
 
 /* A box without steps that is larger than few objects. */
@@ -60,9 +57,7 @@ static int note_object(void *user, const char *name, int is_prefix, uint64_t n_b
         ++c->n_seen <= c->n_objects && c->n_stored <= MOST &&
         (!inside ||
          zlgi_buf_append(&c->stored, at, (size_t)meta->rank * sizeof *at, NULL) == ZLG_OK);
-    if (c->is_sparse)
-        c->status = zlgi_patience_check(c->patience, c->err);
-    return !c->is_sparse || c->status != ZLG_OK;
+    return !c->is_sparse;
 }
 
 static zlg_status make_requests(const clearing *c, const zlgi_request *fill,
@@ -97,14 +92,15 @@ zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,
                              zlgi_request **out, size_t *out_n, zlg_error *err)
 {
     zlg_store *store = array->store;
-    clearing c = {.array = array, .patience = patience, .is_sparse = true, .err = err};
+    clearing c = {.array = array, .is_sparse = true};
     *out_n = SIZE_MAX;
     if (!(store->class->capabilities & ZLGI_STORE_LIST) || !take_box(&c, fill->selection))
         return ZLG_OK;
     zlgi_buf_init(&c.stored, store->alloc);
-    zlg_status listed = zlg_store_list(store, array->path, 0, note_object, &c, NULL);
-    zlg_status status = c.status;
-    if (status == ZLG_OK && c.is_sparse && (listed == ZLG_OK || listed == ZLG_NOT_FOUND)) {
+    zlg_status listed =
+        zlgi_store_list(store, array->path, false, patience, note_object, &c, err);
+    zlg_status status = listed == ZLG_CANCELLED ? listed : ZLG_OK;
+    if (c.is_sparse && (listed == ZLG_OK || listed == ZLG_NOT_FOUND)) {
         *out_n = c.n_stored;
         status = make_requests(&c, fill, arena, out, err);
     }
