@@ -320,16 +320,22 @@ void zlgi_kept_forget(zlgi_cell *cell);
 /* As zlgi_side_read, of a cell that is kept. */
 zlg_status zlgi_kept_read_cell(const zlg_writer *writer, const zlgi_cell *cell,
                                uint8_t *data, uint8_t *bits, zlg_error *err);
+/* Are all cells of an object that a box touches encoded, and kept? */
+zlg_status zlgi_kept_has(const zlg_writer *writer, zlgi_fed *fed,
+                         const int64_t *coordinates, const int64_t *start,
+                         const int64_t *count, bool *out, zlg_error *err);
+/* The object and the file are named in an error of them. */
+zlg_status zlgi_kept_within(const zlg_writer *writer, const zlgi_fed *fed,
+                            const int64_t *coordinates, const zlgi_kept_file *file,
+                            zlg_status status, zlg_error *err);
+
+/* --------------------------------------------------------- taking over (kept_take.c) */
 /* What dead writers kept of an object becomes this one's. In the turn of a submit; the lock
  * may be given up. */
 zlg_status zlgi_kept_take(zlg_writer *writer, zlgi_fed *fed, const int64_t *coordinates,
                           zlg_error *err);
 /* The same of all objects. */
 zlg_status zlgi_kept_take_rest(zlg_writer *writer, zlg_error *err);
-/* Are all cells of an object that a box touches encoded, and kept? */
-zlg_status zlgi_kept_has(const zlg_writer *writer, zlgi_fed *fed,
-                         const int64_t *coordinates, const int64_t *start,
-                         const int64_t *count, bool *out, zlg_error *err);
 
 /* ------------------------------------------------------------------ staging (stage.c) */
 /* Do objects of this array get files that are filled chunk by chunk? */
