@@ -6,6 +6,7 @@
 #include "chunks.h"
 
 const char core_scattered[] = "places that are no slices";
+const char core_other_memory[] = "memory of another shape";
 const char core_beyond[] = "chunks beyond the grid";
 const char core_other_shape[] = "chunks of another shape";
 
@@ -236,7 +237,7 @@ static bool place_axis(core_chunks *chunks, const core_batch *batch, PyObject *i
         return false;
     if (step < 1 || PySlice_AdjustIndices(batch->shape[i_axis], &start, &stop, step) !=
                         (Py_ssize_t)count)
-        return refuse(chunks, "memory of another shape");
+        return refuse(chunks, core_other_memory);
     chunk->data += start * batch->strides[i_axis];
     *out_stride = step * batch->strides[i_axis];
     return true;

@@ -46,9 +46,10 @@ typedef struct core_batch {
     Py_ssize_t shape[CORE_MAX_RESULT_RANK], strides[CORE_MAX_RESULT_RANK];
 } core_batch;
 
-/* Reasons that the caller can do something about: places that are no slices, chunks beyond
- * the grid of the array, and those of another shape than the grid says. */
-extern const char core_scattered[], core_beyond[], core_other_shape[];
+/* Reasons that the caller can do something about: places that are no slices, or have not as
+ * many elements as are selected, chunks beyond the grid of the array, and those of another
+ * shape than the grid says. */
+extern const char core_scattered[], core_other_memory[], core_beyond[], core_other_shape[];
 
 /* False with an exception set, or with chunks->reason; core_chunks_reset is due always. */
 bool core_chunks_make(core_chunks *chunks, core_node *array, const core_batch *batch);

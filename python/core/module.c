@@ -225,6 +225,7 @@ static int execute(PyObject *module)
         state->array_type == NULL || state->group_type == NULL)
         return -1;
     if (PyModule_AddStringConstant(module, "SCATTERED", core_scattered) < 0 ||
+        PyModule_AddStringConstant(module, "OTHER_MEMORY", core_other_memory) < 0 ||
         PyModule_AddStringConstant(module, "BEYOND", core_beyond) < 0 ||
         PyModule_AddStringConstant(module, "OTHER_SHAPE", core_other_shape) < 0)
         return -1;

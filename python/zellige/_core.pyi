@@ -17,6 +17,7 @@ _Bytes = bytes | bytearray | memoryview
 
 STATUS: tuple[tuple[int, str, int, str], ...]
 SCATTERED: str
+OTHER_MEMORY: str
 BEYOND: str
 OTHER_SHAPE: str
 LIMITS: tuple[tuple[str, int, str, str], ...]

@@ -13,6 +13,7 @@ import math
 import os
 import weakref
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,14 @@ def _inner_orders(codecs: Iterable[Any]) -> bytes:
             order = getattr(codec, "subchunk_write_order", "morton")  # none before 3.3
             return bytes([_ORDERS[order]]) + _inner_orders(codec.codecs)
     return b""
+
+
+def _inner_shape(codecs: Sequence[Any], shape: Sequence[int]) -> Sequence[int]:
+    """The shape of what is encoded by itself: of the inner chunks of a shard whose parts are
+    written, else of the chunk."""
+    if len(codecs) != 1 or not hasattr(codecs[0], "index_codecs"):
+        return shape
+    return _inner_shape(codecs[0].codecs, codecs[0].chunk_shape)
 
 
 def _index_of(metadata: Any) -> tuple[str, int] | None:
@@ -264,12 +273,38 @@ def _addresses(arrays: list[npt.NDArray[Any]]) -> list[int]:
     return [array.__array_interface__["data"][0] for array in arrays]
 
 
+def _in_whole_chunks(selection: Any, shape: Sequence[int]) -> Any:
+    """True for what is selected together with all of its (inner) chunk."""
+    masks = []
+    for part, length in zip(parts(selection), shape):
+        if not isinstance(part, slice):
+            return False
+        at = np.arange(part.start, part.stop, part.step) // length
+        masks.append((np.bincount(at) == length)[at])
+    return reduce(np.logical_and.outer, masks)
+
+
 def covers(item: Item) -> bool:
     """All of the chunk is selected, also what lies outside of the array."""
     return item[4] and all(
         isinstance(part, slice) and len(range(*part.indices(length))) == length
         for part, length in zip(parts(item[2]), item[1].shape)
     )
+
+
+def _part(
+    item: Item, source: npt.NDArray[Any], dropped: tuple[int, ...]
+) -> npt.NDArray[Any]:
+    """The values for what is selected of a chunk: of one along an axis, as often as needed."""
+    part, shape = source[item[3]], _shape_of(item[2], item[1].shape)
+    if part.size == math.prod(shape):
+        return part
+    if len(shape) == len(item[1].shape):
+        shape = tuple(n for axis, n in enumerate(shape) if axis not in dropped)
+    try:
+        return np.broadcast_to(part, shape)
+    except ValueError:
+        raise Refusal("memory of another shape") from None
 
 
 def _scatter(
@@ -317,7 +352,8 @@ class Chunks:
         self._store, self._folder = _engine_store(store, create)
         self._keeps_parts = keeps_parts
         self.index = _index_of(metadata)
-        self._inner_orders = _inner_orders(getattr(metadata, "codecs", ()))
+        self._codecs = getattr(metadata, "codecs", ())
+        self._inner_orders = _inner_orders(self._codecs)
         try:
             self._document = _document(metadata)
             self._path = _prefix(self._document, key)
@@ -481,7 +517,8 @@ class Chunks:
 
         made: list[Result] | None
         if self._is_text:
-            made = _checked(call(None, [self._texts(item, source) for item in items]))
+            texts = [self._texts(item, source, dropped) for item in items]
+            made = _checked(call(None, texts))
             return made
         if not _same(source.dtype, self._dtype):
             if source.dtype.newbyteorder("=") != self._dtype:
@@ -492,30 +529,47 @@ class Chunks:
             made = _checked(call((_memory(source)[0], None, None), None))
             return made
         result = call(_memory(source), None)
-        if result == _core.SCATTERED:
-            arrays = [np.ascontiguousarray(source[item[3]]) for item in items]
+        if result in (_core.SCATTERED, _core.OTHER_MEMORY):
+            arrays = [np.ascontiguousarray(_part(item, source, dropped)) for item in items]
             result = call(None, _addresses(arrays))
         made = _checked(result)
         return made
 
-    def _texts(self, item: Item, source: npt.NDArray[Any]) -> Any:
+    def _texts(self, item: Item, source: npt.NDArray[Any], dropped: tuple[int, ...]) -> Any:
         """Bytes and offsets of what is written to a chunk."""
-        _, spec, selection, place, _ = item
-        shape = _shape_of(selection, spec.shape)
-        part = source
+        part, shape = source, _shape_of(item[2], item[1].shape)
         if source.shape != ():
-            if source.ndim != len(parts(place)):
+            if source.ndim != len(parts(item[3])):
                 raise Refusal("memory of other axes")
-            part = source[place]
-            if part.size != math.prod(shape):
-                raise Refusal("memory of another shape")
+            part = _part(item, source, dropped)
             shape = part.shape
         try:
             return self._array._pack(part, shape, False)
         except TypeError:
             if source.dtype.kind != "T":
                 raise
-            raise Refusal("texts that are missing") from None  # StringDType(na_object=...)
+            return self._array._pack(self._without_missing(item, part), shape, False)
+
+    def _without_missing(self, item: Item, part: Any) -> npt.NDArray[Any]:
+        """Texts of a `StringDType(na_object=...)` as zarr-python stores them. Put into a chunk
+        they are cast, and NumPy writes what stands for a missing one. Those that are all of a
+        chunk go to the codec of version 3 as they are: it takes nothing for the empty text,
+        and refuses all else. Before, NumPy has taken all but NaN for it, too."""
+        texts: npt.NDArray[Any] = part.astype(np.dtypes.StringDType())
+        if part.shape == ():
+            return texts
+        may_be_empty = covers(item) and not item[1].config.write_empty_chunks
+        if may_be_empty and not item[1].fill_value and (part == "").all():
+            return np.zeros_like(texts)
+        if self._document["zarr_format"] == 2:
+            return texts
+        is_missing = (texts.astype(object) != part.astype(object)).astype(bool)
+        is_missing &= _in_whole_chunks(item[2], _inner_shape(self._codecs, item[1].shape))
+        absent = part.dtype.na_object
+        if is_missing.any() and absent is not None and absent != 0:
+            raise TypeError(f"Expected str, got {type(absent).__name__}")
+        texts[is_missing] = ""
+        return texts
 
     # ------------------------------------------------------------------ both
 

@@ -256,52 +256,6 @@ def test_fortran_order_and_strides(store):
     assert all_native()
 
 
-SHAPES = [(1, 4), (1, 1, 4), (3, 1), (1, 1), (1,), (4,), (1, 3, 4), (12,), (3, 4, 1)]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("dtype", [str, "i4"])
-def test_values_of_another_shape(store, dtype, shape):
-    """Texts or numbers, they are written or refused as in zarr-python."""
-    value = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
-    found = []
-    for path, where in (PIPELINE, store), (BATCHED, MemoryStore()):
-        with zarr.config.set({"codec_pipeline.path": path}):
-            array = zarr.create_array(
-                where, shape=(3, 4), chunks=(2, 3), dtype=dtype, overwrite=True
-            )
-            try:
-                array[...] = value
-            except (ValueError, IndexError):
-                found.append("refused")
-            else:
-                found.append(array[...].tolist())
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("missing", [np.nan, None, "gone"])
-@pytest.mark.parametrize("zarr_format", [2, 3])
-@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 1")
-@pytest.mark.filterwarnings("ignore")
-def test_texts_that_are_missing(store, missing, zarr_format):
-    """Written, or refused, as zarr-python does with what NumPy gives for them."""
-    dtype = np.dtypes.StringDType(na_object=missing)
-    found = []
-    for path, where in (PIPELINE, store), (BATCHED, MemoryStore()):
-        with zarr.config.set({"codec_pipeline.path": path}):
-            array = zarr.create_array(
-                where, shape=4, chunks=2, dtype=str, zarr_format=zarr_format
-            )
-            try:
-                array[...] = np.array(["a", "", "c", missing], dtype)
-                array[1:3] = np.array(missing, dtype)
-            except TypeError as error:
-                found.append(str(error))
-            else:
-                found.append(array[...].tolist())
-    assert found[0] == found[1]
-
-
 @pytest.mark.parametrize("n", [None, -1, 1, "many", 10**12])
 def test_any_number_of_workers(store, n):
     array, data = make(store)
