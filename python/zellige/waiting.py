@@ -2,7 +2,7 @@
 
 A call that is cancelled stops the engine and waits until it has stopped, so that nobody
 writes any more into memory that was given to it; or leaves it behind, where that would take
-long.
+long. One that no thread has begun is not waited for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 from array import array as c_array
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextvars import copy_context
-from functools import partial
 from typing import Any, TypeVar
 
 from .apart import Call, Patience
@@ -24,13 +23,23 @@ _Result = TypeVar("_Result")
 
 async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
     """Awaits a call of the engine that takes `cancel`."""
-    cancel = c_array("i", [0])
-    work = partial(call, *args, cancel=cancel, **keywords)
+    cancel, has_begun = c_array("i", [0]), False
+
+    def work() -> _Result:
+        nonlocal has_begun
+        has_begun = True
+        if cancel[0]:
+            raise asyncio.CancelledError
+        return call(*args, cancel=cancel, **keywords)
+
     done = asyncio.get_running_loop().run_in_executor(None, copy_context().run, work)
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:
         cancel[0] = 1
+        if not has_begun:  # nor will it: no thread was free
+            done.cancel()
+            raise
         while not done.done():
             try:
                 await asyncio.wait([done])

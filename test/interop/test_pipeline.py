@@ -492,6 +492,30 @@ def test_who_is_cancelled_waits_for_the_thread(store, what, monkeypatch):
     assert np.array_equal(array[...], data)
 
 
+def test_who_is_cancelled_before_a_thread_is_free_does_not_wait(store):
+    array, data = make(store)
+    free = threading.Event()
+
+    async def run():
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        busy = loop.run_in_executor(None, free.wait, 60)
+        asynchronous = array.async_array
+        calls = asynchronous.getitem(...), asynchronous.setitem(..., data + 1)
+        tasks = [asyncio.ensure_future(call) for call in calls]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(error) for error in found] == 2 * [asyncio.CancelledError]
+        assert not busy.done()
+        free.set()
+        await busy
+
+    asyncio.run(run())
+    assert np.array_equal(array[...], data)
+
+
 def test_a_cancelled_write_does_not_come_late(store):
     array = zarr.create_array(store, shape=(1000, 2000), chunks=(50, 250), dtype="f8")
 

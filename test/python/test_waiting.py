@@ -1,6 +1,8 @@
 """Calls that are awaited."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -63,6 +65,31 @@ def test_cancelled(tmp_path):
         assert (out == -1).all()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_cancelled_before_a_thread_is_free(array, way):
+    """What no thread has begun is not waited for, and is never done."""
+    free = threading.Event()
+    out = np.full((60, 10), -1, "i4")
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        busy = loop.run_in_executor(None, free.wait, 60)
+        call = array.read_async(out=out) if way == "read" else array.write_async(5)
+        waiting = asyncio.create_task(call)
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert not busy.done()
+        free.set()
+        assert await busy
+        await loop.run_in_executor(None, int)  # what stood before it is over
+
+    asyncio.run(main())
+    assert (out == -1).all() and np.array_equal(array[...], DATA)
 
 
 def test_rows_and_reads(array):
