@@ -11,6 +11,7 @@
 
 enum {
     VERSION = 2,
+    NEWEST_VERSION = 5, /* of Blosc 2 */
     FLAG_SHUFFLE = 1,
     FLAG_STORED = 2,
     FLAG_BITS = 4,
@@ -41,9 +42,12 @@ zlg_status zlgi_blosc_open(zlgi_bytes in, zlgi_blosc *out, zlg_error *err)
         .n_bytes = zlgi_load_u32le(h + 4),
         .blocksize = zlgi_load_u32le(h + 8),
     };
-    if (h[0] != VERSION || (size_t)out->format >= ZLGI_COUNT(formats))
-        return zlgi_fail(err, ZLG_UNSUPPORTED, "container version %d, stream format %d",
-                         h[0], out->format);
+    if (h[0] != VERSION)
+        return zlgi_fail(err,
+                         h[0] == 0 || h[0] > NEWEST_VERSION ? ZLG_CORRUPT : ZLG_UNSUPPORTED,
+                         "container version %d, not %d", h[0], VERSION);
+    if ((size_t)out->format >= ZLGI_COUNT(formats))
+        return zlgi_fail(err, ZLG_CORRUPT, "stream format %d is none", out->format);
     out->format_name = formats[out->format];
     if (n_container > in.n)
         return zlgi_fail(err, ZLG_CORRUPT, "%zu bytes are stored, the header says %zu",

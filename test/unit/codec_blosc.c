@@ -161,7 +161,10 @@ static void test_damaged_containers(void **state)
 {
     (void)state;
     check_damage(0, 0x04210103, ZLG_UNSUPPORTED, "container version 3");
-    check_damage(0, 0x04e10102, ZLG_UNSUPPORTED, "stream format 7");
+    check_damage(0, 0x04210105, ZLG_UNSUPPORTED, "container version 5, not 2");
+    check_damage(0, 0x04210106, ZLG_CORRUPT, "container version 6, not 2");
+    check_damage(0, 0, ZLG_CORRUPT, "container version 0, not 2");
+    check_damage(0, 0x04e10102, ZLG_CORRUPT, "stream format 7 is none");
     check_damage(0, 0x00210102, ZLG_CORRUPT, "type size 0");
     check_damage(4, 131071, ZLG_CORRUPT, "131071 bytes decoded, 131072 expected");
     check_damage(4, 0xffffffff, ZLG_CORRUPT, "4294967295 bytes");
