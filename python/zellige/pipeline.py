@@ -43,6 +43,8 @@ if _Managed is not None:
 
 _MOST_THREADS = 1 << 16  # a number that the engine takes; it starts far fewer
 
+_NO_LOCKS = "the file system has no locks"  # as the engine says it
+
 _memory_lock = threading.Lock()  # what is stored in memory changes under it
 
 
@@ -279,8 +281,10 @@ class ZelligeCodecPipeline(CodecPipeline):
         chunks = self._native(items, True)
         try:
             chunks.write(items, value, dropped, n_threads, None, cancel)
-        except UnsupportedError as error:  # a file system without locks
-            raise Refusal(str(error)) from error
+        except UnsupportedError as error:
+            if _NO_LOCKS not in str(error):
+                raise
+            raise Refusal(_NO_LOCKS) from error
 
     # ------------------------------------------------------------------ memory
 

@@ -14,6 +14,7 @@ from zarr.core.buffer import cpu
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 import zellige
+from zellige.chunks import Chunks
 from zellige.fetching import _place
 from test_pipeline import Mirror
 
@@ -95,6 +96,40 @@ def test_fallbacks_keep_nothing():
         was = weakref.ref(found)
         del found
         assert was() is None
+
+
+@pytest.mark.parametrize(
+    "chunk, error",
+    [(16 * b"\0", zellige.CorruptError), (b"\5" + 31 * b"\0", zellige.UnsupportedError)],
+)
+def test_a_chunk_that_is_none_does_not_fall_back(chunk, error, tmp_path):
+    """Bytes of another thing than Blosc 1, some of them of Blosc 2."""
+    array = make(LocalStore(tmp_path), compressors=zarr.codecs.BloscCodec())
+    (tmp_path / "c" / "0").write_bytes(chunk)
+    for use in (lambda: array[0:2], lambda: array.__setitem__(0, 5)):
+        with pytest.raises(error, match="container version"):
+            use()
+    assert is_native()
+    array[0:4] = 7
+    assert array[0:4].tolist() == 4 * [7]
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    """As the engine says it; the reason names no path."""
+    text = (
+        "array /a: store: the file system has no locks (option no_locks goes without, "
+        "where nobody else writes)"
+    )
+
+    def refuse(*arguments):
+        raise zellige.UnsupportedError(text)
+
+    array = make(LocalStore(tmp_path))
+    monkeypatch.setattr(Chunks, "write", refuse)
+    array[0:2] = 5
+    assert array[...].tolist() == [5, 5, 1, 1, 1, 1, 1, 1]
+    reasons = zellige.pipeline_stats(reset=True)["reasons"]
+    assert reasons == {"the file system has no locks": 1}
 
 
 # ---------------------------------------------------------------------- strings
