@@ -208,10 +208,8 @@ static bool fill(core_stage *stage, const core_chunks *chunks, PyObject *objects
         entry *a = &stage->entries[i];
         a->key = chunks->items[i].key;
         uint32_t *slot = slot_of(stage, a->key);
-        if (*slot != 0) {
-            PyErr_Format(PyExc_ValueError, "the chunk %s is named twice", a->key);
-            return false;
-        }
+        if (*slot != 0) /* named before: one object, and all of it is told there */
+            continue;
         *slot = (uint32_t)i + 1;
         if (!take_object(a, PyList_GetItem(objects, i)))
             return false;

@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zarr
-from zarr.core.buffer import cpu
-from zarr.storage import LocalStore, MemoryStore, WrapperStore
+from zarr.core.array_spec import ArraySpec
+from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.storage import LocalStore, MemoryStore, StorePath, WrapperStore
 
 import zellige
 from zellige.chunks import Chunks
@@ -130,6 +131,30 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
     assert array[...].tolist() == [5, 5, 1, 1, 1, 1, 1, 1]
     reasons = zellige.pipeline_stats(reset=True)["reasons"]
     assert reasons == {"the file system has no locks": 1}
+
+
+@pytest.mark.parametrize("kind", ["local", "memory", "other"])
+def test_a_chunk_that_is_named_twice(kind, tmp_path):
+    """Not by zarr-python, but a pipeline may be asked so."""
+    stores = {"local": LocalStore(tmp_path), "memory": MemoryStore()}
+    array = make(stores.get(kind) or WrapperStore(MemoryStore()), np.arange(8))
+    spec = ArraySpec(
+        (4,), array.metadata.dtype, 0, array.async_array.config, default_buffer_prototype()
+    )
+    chunk = StorePath(array.store, "c/0")
+    pipeline = array.async_array.codec_pipeline
+    halves = [(slice(2, 4), slice(0, 2)), (slice(0, 2), slice(2, 4))]
+    batch = [(chunk, spec, (wanted,), (place,), False) for wanted, place in halves]
+    out = cpu.NDBuffer.create(shape=(4,), dtype=np.dtype("i4"))
+    found = asyncio.run(pipeline.read(batch, out))
+    assert [one["status"] for one in found] == ["present", "present"]
+    assert out.as_numpy_array().tolist() == [2, 3, 0, 1]
+    asyncio.run(pipeline.write(batch, out))
+    assert array[...].tolist() == list(range(8))
+    new = cpu.NDBuffer.from_numpy_array(np.array([5, 6, 7, 8], "i4"))
+    asyncio.run(pipeline.write(batch, new))
+    assert array[...].tolist() == [7, 8, 5, 6, 4, 5, 6, 7]
+    assert is_native()
 
 
 # ---------------------------------------------------------------------- strings
