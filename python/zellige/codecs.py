@@ -32,6 +32,7 @@ from .choices import (
     ShardingCodecIndexLocation,
     SubchunkWriteOrder,
 )
+from .coding import check_order
 from .dtype import fill_to_json, memory_dtype, numpy_dtype, zarr_data_type
 from .errors import UnsupportedError, UsageError
 from .filters import (
@@ -270,10 +271,7 @@ class ShardingCodec(Codec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.subchunk_write_order != "morton":
-            raise UnsupportedError(
-                f"subchunk_write_order {self.subchunk_write_order!r}: no document keeps it"
-            )
+        check_order(self)
         shape = (
             (self.chunk_shape,) if isinstance(self.chunk_shape, int) else self.chunk_shape
         )

@@ -12,10 +12,18 @@ from typing import Any
 
 from .document import to_json
 from .dtype import element_bytes, zarr_name
-from .errors import UsageError
+from .errors import UnsupportedError, UsageError
 from .foreign import know_class_of
 
-__all__ = ["Parts", "as_codec", "codecs_to_json", "inner_codecs", "is_auto", "split"]
+__all__ = [
+    "Parts",
+    "as_codec",
+    "check_order",
+    "codecs_to_json",
+    "inner_codecs",
+    "is_auto",
+    "split",
+]
 
 Parts = tuple[Any, Any, Any]  # filters, serializer, compressors
 
@@ -51,8 +59,18 @@ def is_auto(value: Any) -> bool:
 # ---------------------------------------------------------------------- one codec
 
 
+def check_order(codec: Any) -> None:
+    """zarr-python has the order of inner chunks on the object, and in no document."""
+    order = getattr(codec, "subchunk_write_order", "morton")
+    if order != "morton":
+        raise UnsupportedError(f"subchunk_write_order {order!r}: no document keeps it")
+    for inner in getattr(codec, "codecs", ()):
+        check_order(inner)
+
+
 def _told(codec: Any, zarr_format: int) -> Any:
     """What an object tells of itself; one of zellige.codecs can in the words of either."""
+    check_order(codec)
     tells = ("to_dict", "get_config")
     for tell in tells if zarr_format == 3 else reversed(tells):
         if hasattr(codec, tell):

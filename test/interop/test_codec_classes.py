@@ -222,3 +222,22 @@ def test_codecs_of_numcodecs_by_their_id():
             zarr_format=2,
             compressors={"id": "test-nothing"},
         )
+
+
+@pytest.mark.skipif(
+    "subchunk_write_order" not in inspect.signature(zarr.codecs.ShardingCodec).parameters,
+    reason="zarr-python before 3.3",
+)
+def test_an_order_of_inner_chunks_is_not_dropped():
+    def shard(length, order="morton", inner=None):
+        return zarr.codecs.ShardingCodec(
+            chunk_shape=(length,),
+            codecs=[inner or zarr.codecs.BytesCodec()],
+            subchunk_write_order=order,
+        )
+
+    for serializer in shard(2, "lexicographic"), shard(4, inner=shard(2, "lexicographic")):
+        with pytest.raises(zellige.UnsupportedError, match="subchunk_write_order"):
+            zellige.create_array(shape=16, chunks=8, dtype="i4", serializer=serializer)
+    array = zellige.create_array(shape=16, chunks=8, dtype="i4", serializer=shard(2))
+    assert array.codecs[0]["name"] == "sharding_indexed"
