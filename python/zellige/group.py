@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from .report import Report, lines
 from .store import Promise, Store, StoreLike, open_place
 
 __all__ = ["Group", "consolidate"]
+
+_Default = TypeVar("_Default")
 
 _GROUP, _ARRAY = 1, 2
 
@@ -94,6 +96,19 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
             return True  # it is there, though it cannot be opened
         except (NotFoundError, UsageError):
             return False
+
+    @overload
+    def get(self, path: str, default: None = None) -> Array | Group | None: ...
+    @overload
+    def get(
+        self, path: str, default: Array | Group | _Default
+    ) -> Array | Group | _Default: ...
+    def get(self, path: str, default: Any = None) -> Any:
+        """A member, or `default` where there is none."""
+        try:
+            return self[path]
+        except NotFoundError:
+            return default
 
     def get_array(self, path: str) -> Array:
         """A member that is an array; NotFoundError or IncompatibleError."""
@@ -366,10 +381,10 @@ class Group(_core.Group, Node, Mapping[str, "Array | Group"]):
         _core.delete_node(self.store, self._below(path))
         self._changed()
 
-    def move(self, source: str, destination: str) -> None:
+    def move(self, source: str, dest: str) -> None:
         """Gives a member another path in the group, with all that lies below it, in one
         step. Nothing may be there yet."""
-        _core.move_node(self.store, self._below(source), self._below(destination))
+        _core.move_node(self.store, self._below(source), self._below(dest))
         self._changed()
 
     def consolidate(

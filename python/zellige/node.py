@@ -98,7 +98,7 @@ class Node(_core.Node):
 
     def update_attributes(
         self,
-        values: Mapping[str, Any] | None = None,
+        new_attributes: Mapping[str, Any] | None = None,
         *,
         remove: Iterable[str] = (),
         replace: bool = False,
@@ -112,7 +112,7 @@ class Node(_core.Node):
         refused, unless `python_tokens` asks for them: Python reads them, others may not.
         """
         names = tuple(remove)
-        text = object_to_json(values)
+        text = object_to_json(new_attributes)
         removed = tuple(name.encode("utf-8", "surrogatepass") for name in names)
         _core.set_attributes(self, text, removed, replace, python_tokens, promise)
         kept = {} if replace else self._values

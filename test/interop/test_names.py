@@ -23,6 +23,8 @@ OF_ITS_OWN = {
     "Group": {"synchronizer", "update_attributes_async"},
 }
 
+BY_NAME = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+
 
 def parameters(function):
     return inspect.signature(function).parameters.values()
@@ -39,7 +41,7 @@ def takes(function, name):
 def test_functions(name):
     theirs, ours = getattr(zarr, name), getattr(zellige, name)
     for one in parameters(theirs):
-        if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD):
+        if one.kind in BY_NAME:
             assert takes(ours, one.name), one.name
 
 
@@ -54,7 +56,7 @@ def test_members(kind):
             assert not inspect.isfunction(inspect.getattr_static(ours, name)), name
             continue
         for one in parameters(getattr(theirs, name)):
-            if one.name not in ("self", "key", "dest") and one.kind is one.KEYWORD_ONLY:
+            if one.name != "self" and one.kind in BY_NAME:
                 assert takes(getattr(ours, name), one.name), (name, one.name)
 
 

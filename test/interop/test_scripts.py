@@ -38,13 +38,13 @@ def hierarchy(zarr, folder):
     root.require_group("foo")
     root.require_array("foo/bar", shape=(10, 10), dtype="i4")
     root.require_groups("a", "b")
-    bar.update_attributes({"units": "m"})
-    root["a"].update_attributes({"n": 2})
+    bar.update_attributes(new_attributes={"units": "m"})
+    root["a"].update_attributes(new_attributes={"n": 2})
     yield root["foo/bar"], root["foo"]["bar"], bar.attrs.asdict(), dict(root["a"].attrs)
     yield sorted(root), sorted(root.group_keys()), sorted(foo.array_keys())
     yield sorted(path for path, _ in root.members(max_depth=None)), root.nmembers()
     yield sorted(name for name, _ in root.groups()), [a.name for a in foo.array_values()]
-    yield root.get("nothing", 5), "foo/bar" in root, "nothing" in root
+    yield root.get("nothing", 5), root.get(path="foo/bar"), "foo/bar" in root, "nothing" in root
     yield bar.path, bar.name, bar.basename, root.name, root.path, foo.basename
     yield str(root.tree()).strip()
     yield str(root.tree(level=0)).strip()

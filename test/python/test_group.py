@@ -36,7 +36,8 @@ def test_mapping(root):
         and "not a node" not in root
     )
     assert dict(root.items())["x"] == root["x"]
-    assert root.get("nothing") is None
+    assert root.get("nothing") is None and root.get("nothing", 5) == 5
+    assert root.get(path="x", default=5) == root["x"]
     with pytest.raises(KeyError) as caught:
         root["nothing"]
     assert isinstance(caught.value, FileNotFoundError) and caught.value.kind == "not_found"

@@ -70,7 +70,7 @@ def test_members_are_moved(root):
     root.move("g/x", "g/h/z")
     assert names(root) == ["g", "g/h", "g/h/y", "g/h/z"]
     same(root["g/h/z"][...], DATA)
-    root.move("g", "other")
+    root.move("g", dest="other")
     assert names(fresh(root)) == ["other", "other/h", "other/h/y", "other/h/z"]
     assert root["other"].attrs == {"k": 1}
     same(root["other/h/z"][...], DATA)
