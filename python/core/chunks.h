@@ -62,8 +62,9 @@ typedef struct core_stage core_stage;
 /* objects: for each chunk None, something with its bytes, or (bytes in all, [(offset,
  * bytes), ...]) where only pieces were fetched. NULL with an exception set. */
 core_stage *core_stage_new(const core_chunks *chunks, PyObject *objects);
-zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, zlg_store **out,
-                           zlg_error *err);
+/* label: what errors call it. */
+zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, const char *label,
+                           zlg_store **out, zlg_error *err);
 /* For each chunk: an object that exports the new bytes, False (removed) or None (left). */
 PyObject *core_stage_results(core_stage *stage, PyObject *module);
 void core_stage_free(core_stage *stage);

@@ -68,13 +68,19 @@ static bool set_stage(job *j)
     j->stage = core_stage_new(&j->chunks, j->objects);
     if (j->stage == NULL)
         return false;
-    zlg_ctx *ctx = core_context(core_state_of(j->array->module));
-    if (core_stage_open(j->stage, ctx, &j->store, &err) != ZLG_OK ||
-        zlg_array_over(j->chunks.array, j->store, &j->over, &err) != ZLG_OK) {
-        core_raise(&err);
+    PyObject *label = PyType_GetName(Py_TYPE(j->batch.store)); /* as errors call it */
+    const char *text = label != NULL ? PyUnicode_AsUTF8AndSize(label, NULL) : NULL;
+    if (text == NULL) {
+        Py_XDECREF(label);
         return false;
     }
-    return true;
+    zlg_ctx *ctx = core_context(core_state_of(j->array->module));
+    bool good = core_stage_open(j->stage, ctx, text, &j->store, &err) == ZLG_OK &&
+                zlg_array_over(j->chunks.array, j->store, &j->over, &err) == ZLG_OK;
+    Py_DECREF(label);
+    if (!good)
+        core_raise(&err);
+    return good;
 }
 
 /* False with an exception set, or with a reason in job->chunks. */

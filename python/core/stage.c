@@ -147,14 +147,15 @@ static zlg_status stage_remove(void *self, const char *key, zlg_condition condit
     return ZLG_OK;
 }
 
-zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, zlg_store **out, zlg_error *err)
+zlg_status core_stage_open(core_stage *stage, zlg_ctx *ctx, const char *label,
+                           zlg_store **out, zlg_error *err)
 {
     zlg_store_methods methods = {.n_bytes_struct = sizeof methods,
                                  .open = stage_open,
                                  .read = stage_read,
                                  .put = stage_put,
                                  .remove = stage_remove};
-    return zlg_store_open_ext(ctx, &methods, stage, "a store of Python", out, err);
+    return zlg_store_open_ext(ctx, &methods, stage, label, out, err);
 }
 
 /* ---------------------------------------------------------------------- before */

@@ -133,6 +133,14 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
     assert reasons == {"the file system has no locks": 1}
 
 
+def test_errors_name_the_kind_of_store():
+    for store in (MemoryStore(), WrapperStore(MemoryStore())):
+        array = make(store, compressors=None)
+        asyncio.run(store.set("c/1", cpu.Buffer.from_bytes(b"123")))
+        with pytest.raises(zellige.CorruptError, match=f"{type(store).__name__}: array /: "):
+            array[...]
+
+
 @pytest.mark.parametrize("kind", ["local", "memory", "other"])
 def test_a_chunk_that_is_named_twice(kind, tmp_path):
     """Not by zarr-python, but a pipeline may be asked so."""
