@@ -294,6 +294,33 @@ def test_a_coordinate_that_somebody_made_and_did_not_fill(tmp_path):
     assert np.array_equal(stored(tmp_path, "lead_time")[...], leads(2))
 
 
+@pytest.mark.parametrize("how", ["numpy", "cf"])
+def test_coordinates_of_zeros_are_stored(tmp_path, how):
+    """A coordinate that reads as nothing stored does is one all the same."""
+    with backend(tmp_path, 1, time_encoding=how) as io:
+        give(io, fields(1))
+    assert objects(tmp_path, "lead_time") == ["c/0"]
+    with pytest.raises(ValueError, match="lead_time is stored with different values"):
+        AsyncZarrBackend(tmp_path, {"lead_time": leads(2)[1:]}, time_encoding=how)
+    assert np.array_equal(stored(tmp_path, "lead_time")[...].astype("i8"), [0])
+
+
+def test_coordinates_of_zeros_that_were_left_out(tmp_path):
+    """As earth2studio's class does: the steps that are there keep their label."""
+    where = {"member": np.array([0]), "lat": LAT, "lon": LON}
+    with AsyncZarrBackend(tmp_path, {"member": np.array([0])}) as io:
+        io.write(fields(1)[0], where, "t2m")
+    (tmp_path / "member" / "c" / "0").unlink()
+    for parallel in ({"member": np.array([1])}, {}):
+        with pytest.raises(ValueError, match="member is stored with different values"):
+            with AsyncZarrBackend(tmp_path, parallel) as io:
+                io.write(fields(1)[0], {**where, "member": np.array([1])}, "z500")
+    with AsyncZarrBackend(tmp_path, {"member": np.array([0])}) as io:
+        io.write(fields(1)[0], where, "z500")
+    assert stored(tmp_path, "member")[...].tolist() == [0]
+    assert np.array_equal(stored(tmp_path, "z500")[...], stored(tmp_path)[...])
+
+
 # ---------------------------------------------------------------------- layout
 
 

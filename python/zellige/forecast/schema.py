@@ -115,13 +115,15 @@ class Schema:
 
     def _check(self, name: str, values: Values) -> bool:
         """True where a coordinate is stored with these values; refuses others. One of which
-        nothing was stored yet is none: whoever made it has been stopped, or is about to."""
+        nothing was stored yet is none: whoever made it has been stopped, or is about to. But
+        where an array has the dimension, its values were stored, and left out as they are all
+        zero: earth2studio's class does so."""
         array = self._open(name)
         if array is None:
             return False
         difference = Axis(name, self.values(name, array)).difference(values)
         if difference is not None and array.shape == values.shape:
-            if array.nchunks_initialized == 0:
+            if array.nchunks_initialized == 0 and not self._is_used(name):
                 return False
             # Its values may have been stored since they were read.
             difference = Axis(name, self.values(name, array)).difference(values)
@@ -130,6 +132,14 @@ class Schema:
         raise UsageError(
             f"coordinate {name} is stored with different values: {difference}. Take another "
             "name for the dimension, or another store"
+        )
+
+    def _is_used(self, name: str) -> bool:
+        """True where an array has a dimension; coordinates are stored before arrays."""
+        return any(
+            name in (array.dimension_names or ())
+            for one, array in self.group.arrays()
+            if one != name
         )
 
     def _axis(self, name: str, values: Values) -> Axis:
@@ -158,7 +168,7 @@ class Schema:
             if self._check(name, values):
                 return
             array = self.group.get_array(name)
-        array[...] = numbers
+        array.write(numbers, keep_empty=True)  # zeros too: they are values
 
     def make_coordinates(self, coords: Mapping[str, Values]) -> None:
         """Stores the coordinates of a write that are not there yet, parallel ones whole."""
