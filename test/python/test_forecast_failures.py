@@ -133,6 +133,41 @@ def test_blocking_retry_after_failure(shard):
     assert np.array_equal(stored(store)[...], x)
 
 
+def test_a_blocking_write_waits_for_each_of_its_arrays():
+    """Also where they are given one by one, as one of them could not be stored before."""
+    store, x = Watched(), fields(2)
+    io = made(memory(store), 2, BOTH, blocking=True)
+    for j in range(2):
+        store.fail(f"t2m/c/0/{j}/")  # and the other is well again
+        with pytest.raises(OSError, match="t2m"):
+            give_one(io, x, 0, j, BOTH)
+        assert f"t2m/c/0/{j}/0/0" not in store and f"z500/c/0/{j}/0/0" in store
+    store.heal()
+    io.close()
+    for name in BOTH:
+        assert np.array_equal(stored(store, name)[...], x)
+
+
+def test_nothing_is_lent_by_a_write_that_raises():
+    """Parts of it that are well are stored later: the caller may change them at once."""
+    names, store, x = ["msl", "z500", "t2m"], Watched(), fields(2)
+    io = made(memory(store), 2, names, blocking=True, pool_size=1)
+    store.fail("t2m/c/")
+    with pytest.raises(OSError, match="t2m"):
+        give_one(io, x, 0, 0, names)
+    store.hold("msl/c/")  # z500 waits behind it
+    given = x[:, 1:].copy()
+    with pytest.raises(OSError, match="t2m"):
+        io.write([given] * 3, coords(leads(2)[1:]), names)
+    given[...] = -1
+    store.heal()
+    store.release()
+    give_one(io, x, 0, 1, "t2m")
+    io.close()
+    for name in names:
+        assert np.array_equal(stored(store, name)[...], x)
+
+
 def test_file_size_limit(tmp_path):
     """No file may be as large as the index of a shard, however few steps it got."""
     done = script(f"""

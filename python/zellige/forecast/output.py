@@ -26,7 +26,8 @@ from .schema import Ints, Known, Part
 
 __all__ = ["Output", "Stop", "Ticket"]
 
-Ticket = int
+#: What becomes of a write: tickets of the writer, one, or one for each part.
+Ticket = list[int]
 #: The memory of one int, which another thread sets to stop a call.
 Stop = Any
 #: What the binding takes: array, start, count, elements, swapped or not, lent or not.
@@ -121,7 +122,7 @@ class Output:
             raise
         given = [self._given(writer, part, borrow) for part in parts]
         try:
-            ticket = writer.submit(given, timeout, cancel)
+            number = writer.submit(given, timeout, cancel)
         except ZelligeError as error:
             if cancel is not None and cancel[0]:
                 raise  # the caller does not want it any more
@@ -131,28 +132,26 @@ class Output:
         else:
             if self._refused:
                 self._forget(parts)
-            return ticket
+            return [number]
         with suppress(ZelligeError):
             writer.drain(timeout, None, cancel)  # tries again what failed
-        return self._give_each(writer, parts, borrow, timeout, cancel)
+        return self._give_each(writer, parts, timeout, cancel)
 
     def _given(self, writer: _core.Writer, part: Part, borrow: bool) -> Given:
         number = self._number(writer, part.known)
         return number, part.start, part.lengths, part.field, False, borrow
 
     def _give_each(
-        self,
-        writer: _core.Writer,
-        parts: list[Part],
-        borrow: bool,
-        timeout: float | None,
-        cancel: Stop,
+        self, writer: _core.Writer, parts: list[Part], timeout: float | None, cancel: Stop
     ) -> Ticket:
-        """Gives the parts one by one: those of arrays that are well do not wait for others."""
-        ticket, first = 0, None
+        """Gives the parts one by one: those of arrays that are well do not wait for others.
+        Nothing is lent: where one part is refused, nobody waits for those that are not."""
+        ticket: Ticket = []
+        first = None
         for part in parts:
             try:
-                ticket = writer.submit([self._given(writer, part, borrow)], timeout, cancel)
+                given = [self._given(writer, part, False)]
+                ticket.append(writer.submit(given, timeout, cancel))
             except ZelligeError as error:
                 self._remember([part], error)
                 first = first or error
@@ -206,7 +205,7 @@ class Output:
     # ------------------------------------------------------------------ storing
 
     def settle(self, ticket: Ticket, timeout: float | None, cancel: Stop) -> None:
-        """Waits until all that is full is stored."""
+        """Waits until all that is full is stored; raises where some of a write is not."""
         writer = self._writer
         if writer is None:
             return
@@ -216,7 +215,7 @@ class Output:
             raise
         except ZelligeError:
             # Another array may have failed, which was told when it did.
-            if ticket == 0 or writer.poll(ticket) == _FAILED:
+            if any(writer.poll(number) == _FAILED for number in ticket):
                 raise
 
     def flush(self, timeout: float | None = None, *, cancel: Stop = None) -> None:
