@@ -4,6 +4,10 @@ A test for each fault that was tried with earth2studio's class, by its name ther
 stores and of several writers are in test_forecast_failures.py.
 """
 
+import os
+import subprocess
+import sys
+import textwrap
 from collections import OrderedDict
 
 import numpy as np
@@ -179,6 +183,58 @@ def test_process_ends_with_a_store_of_python():
         give(io, fields(6))
     """)
     assert done.stdout.strip() == "['t2m/c/0/0/0/0', 't2m/c/0/1/0/0']"
+
+
+@pytest.mark.parametrize("how", ["fork", "forkserver"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_child_ends_without_close(tmp_path, how, broken):
+    """Children of multiprocessing end without what others do at the end."""
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(f"""
+        import multiprocessing, sys, warnings
+        sys.path.insert(0, {os.path.dirname(__file__)!r})
+        from forecasts import *
+        kept = []
+        def work(path):
+            io = backend(path, 8, **ONE_SHARD)
+            io.add_array(coords(leads(8)), "t2m")
+            if {broken}:
+                open(path + "/t2m/c", "w").close()
+            kept.append(io)  # to the end of the process
+            give(io, fields(8), [(0, j) for j in range(3)])
+        if __name__ == "__main__":
+            child = multiprocessing.get_context({how!r}).Process(
+                target=work, args=({str(tmp_path / "a")!r},)
+            )
+            child.start()
+            child.join(30)
+            print(child.exitcode)
+    """))
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=60
+    )
+    if broken:
+        assert "could not be stored" in done.stderr and "t2m" in done.stderr
+    else:
+        assert done.stdout == "0\n", done.stderr
+        assert np.array_equal(stored(tmp_path / "a")[:, :3], fields(8)[:, :3])
+
+
+def test_a_thread_that_outlives_the_main_one(tmp_path):
+    """What it gives then is stored too, and nothing is said when it closes."""
+    done = script(f"""
+        import time
+        io = backend({str(tmp_path)!r}, 8, **{ONE_SHARD!r})
+        give(io, fields(8), [(0, 0)])
+        def work():
+            threading.main_thread().join()
+            time.sleep(0.2)
+            give(io, fields(8), [(0, j) for j in range(1, 8)])
+            io.close()
+        threading.Thread(target=work).start()
+    """)
+    assert done.stderr == ""
+    assert np.array_equal(stored(tmp_path)[...], fields(8))
 
 
 def test_deleted_without_close(tmp_path):

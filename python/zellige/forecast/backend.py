@@ -130,6 +130,7 @@ class AsyncZarrBackend:
         self.blocking = blocking
         self.async_timeout = async_timeout
         self._lock = RLock()
+        self._is_left = False  # with something to store, when the process began to end
         self._place = place_of(file_name, fs_factory, store, store_kwargs)
         if resume and not self._place.is_local:
             raise UnsupportedError("resume needs a directory: its journal lies beside that")
@@ -351,13 +352,18 @@ class AsyncZarrBackend:
             self._output.leave(None)
 
     def _leave(self, is_early: bool) -> bool:
-        """Closes at the end of the process; True where nothing is lost."""
-        if not self._output.is_open or (is_early and self._output.is_local):
+        """Stores at the end of the process; True where nothing is lost."""
+        output = self._output
+        if not output.is_open:
             return True
-        if self._output.is_waiting:
+        # Threads may give more to files, and close them; or this was all, in a child.
+        is_flush = is_early and output.is_local
+        self._is_left = self._is_left or output.is_waiting
+        if self._is_left and not is_flush:
             print(f"{self!r} was not closed: storing what it was given", file=sys.stderr)
         try:
-            self._output.leave(self.async_timeout)
+            end = output.flush if is_flush else output.leave
+            end(self.async_timeout)
         except Exception as error:
             print(f"{self!r} could not be stored: {error}", file=sys.stderr)
             return False

@@ -1,7 +1,8 @@
 """What is left to be stored when the process ends: told, and stored if that can be.
 
-What goes to stores written in Python is stored while threads can still be started, which
-they need; all else, and what was given after that, when everybody else has ended.
+All of it is stored while threads can still be started, which stores written in Python need:
+for a child of multiprocessing, which was forked, that is the end. What threads gave to files
+after that is stored when everybody else has ended.
 """
 
 from __future__ import annotations
