@@ -55,6 +55,9 @@ def test_bad_arguments(tmp_path, options, message):
         ({"lat": np.array(0)}, fields(1), "a", "lat has no axis"),
         ({}, fields(2), "a", "a has 2 values along lead_time, whose coordinate has 1"),
         ({}, fields(1)[0], "a", "a has 3 axes for the 4 dimensions"),
+        ({}, fields(1), "lat", "lat is a coordinate: an array needs another name"),
+        ({"lat": LAT[:1]}, fields(1, lat=LAT[:1]), "time", "time is a coordinate"),
+        ({}, [fields(1)] * 2, ["a", "lon"], "lon is a coordinate"),
         ({}, fields(1).astype("g"), "a", "float128|longdouble"),
         ({}, np.array([["x"]]), "a", "elements of type <U1 cannot be stored"),
         ({}, Tensor(fields(1), "torch.bfloat16"), "a", "torch.bfloat16 cannot be stored"),
@@ -66,6 +69,20 @@ def test_a_refused_write_makes_nothing(tmp_path, change, x, names, message):
         io.write(x, {**coords(leads(1)), **change}, names)
     assert list(io) == []
     io.close()
+
+
+def test_arrays_with_the_names_of_coordinates(tmp_path):
+    """Nothing of such a call is made, and a coordinate that is there is not written."""
+    with backend(tmp_path, 2) as io:
+        with pytest.raises(ValueError, match="lat is a coordinate"):
+            io.add_array(coords(leads(2)), ["t2m", "lat"])
+        with pytest.raises(ValueError, match="lead_time is a coordinate"):
+            io.add_array({"lat": LAT}, "lead_time")
+        assert list(io) == []
+        give(io, fields(2))
+        with pytest.raises(ValueError, match="lat is a coordinate"):
+            io.write(LAT[::-1].copy(), {"lat": LAT}, "lat")
+    assert np.array_equal(stored(tmp_path, "lat")[...], LAT)
 
 
 @pytest.mark.parametrize(

@@ -203,11 +203,19 @@ class AsyncZarrBackend:
                 ZarrUserWarning,
                 stacklevel=2,
             )
-        names, element = _names(array_name), element_type(dtype)
+        names, element = self._names(array_name, coords), element_type(dtype)
         self._output.check_process()
         with self._lock:
             region = self._schema.region(coords)
             self._make(region, dict.fromkeys(names, element), attributes)
+
+    def _names(self, names: Names, coords: CoordSystem) -> list[str]:
+        """Names of arrays, which those of their coordinates cannot be."""
+        found = [names] if isinstance(names, str) else [str(name) for name in names]
+        for name in found:
+            if name in coords or name in self.parallel_coords:
+                raise UsageError(f"{name} is a coordinate: an array needs another name")
+        return found
 
     def _make(
         self,
@@ -255,7 +263,7 @@ class AsyncZarrBackend:
         borrow: bool = False,
         cancel: Stop = None,
     ) -> Ticket:
-        names = _names(array_name)
+        names = self._names(array_name, coords)
         fields = list(x) if isinstance(x, (list, tuple)) else [x]
         if len(fields) != len(names):
             raise UsageError(f"{len(fields)} fields for {len(names)} names of arrays")
@@ -306,7 +314,7 @@ class AsyncZarrBackend:
         self._output.check_process()
         region = self._schema.region(coords)
         parts: list[Part] = []
-        for name in _names(array_name):
+        for name in self._names(array_name, coords):
             known = self._schema.known(name)
             if known is None:
                 return False
@@ -438,10 +446,6 @@ class AsyncZarrBackend:
 
     def __repr__(self) -> str:
         return f"<zellige.forecast.AsyncZarrBackend {self._schema.group.store_path}>"
-
-
-def _names(names: Names) -> list[str]:
-    return [names] if isinstance(names, str) else [str(name) for name in names]
 
 
 def _group_ways(zarr_kwargs: Mapping[str, Any]) -> dict[str, Any]:
