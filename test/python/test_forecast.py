@@ -5,6 +5,7 @@ import datetime
 import os
 import threading
 from collections import OrderedDict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from forecasts import (
 
 import zellige
 from zellige.forecast import AsyncZarrBackend
+from zellige.forecast.fields import _Pinned
 
 TIMES = {
     "one": np.array(["1958-01-31"], "M8[D]"),
@@ -200,6 +202,37 @@ def test_fields_of_other_libraries(tmp_path, kind):
 
 
 # ---------------------------------------------------------------------- coordinates
+
+
+class Buffer:
+    """Pinned memory; somebody else asks for some whenever it is looked at."""
+
+    def __init__(self, n_bytes, asked=None):
+        self.n_bytes, self.asked = n_bytes, asked
+
+    def numel(self):
+        if self.asked is not None:
+            ask, self.asked = self.asked, None
+            ask()
+        return self.n_bytes
+
+
+def test_pinned_memory_is_taken_by_one_thread_at_a_time(monkeypatch):
+    torch = SimpleNamespace(uint8=None, empty=lambda n_bytes, **how: Buffer(n_bytes))
+    monkeypatch.setattr("zellige.forecast.fields.import_module", lambda name: torch)
+    pinned, taken = _Pinned(), []
+    other = threading.Thread(target=lambda: taken.append(pinned.take(100)))
+
+    def ask():
+        other.start()
+        other.join(0.2)
+
+    pinned.give(Buffer(100, ask))
+    pinned.give(Buffer(1))
+    taken.append(pinned.take(100))
+    other.join(30)
+    assert len(taken) == 2 and taken[0] is not taken[1]
+    assert [buffer.n_bytes for buffer in taken] == [100, 100]
 
 
 def test_values_of_parallel_coordinates_in_another_order(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -56,16 +57,18 @@ def _as_array(field: Any) -> Field:
 
 
 class _Pinned:
-    """Memory from which a GPU copies by itself, kept for the next write."""
+    """Memory from which a GPU copies by itself, kept for the next write of any thread."""
 
     def __init__(self) -> None:
         self._free: list[Any] = []
+        self._lock = Lock()
 
     def take(self, n_bytes: int) -> Any:
-        for i, buffer in enumerate(self._free):
-            if buffer.numel() >= n_bytes:
-                return self._free.pop(i)
-        self._free.clear()  # too small for what is written now
+        with self._lock:
+            for i, buffer in enumerate(self._free):
+                if buffer.numel() >= n_bytes:
+                    return self._free.pop(i)
+            self._free.clear()  # too small for what is written now
         torch = import_module("torch")
         return torch.empty(n_bytes, dtype=torch.uint8, pin_memory=True)
 
