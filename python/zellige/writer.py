@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, overload
 from weakref import WeakSet
@@ -205,6 +206,7 @@ class Writer:
         self._lock = threading.Lock()
         self._pid = os.getpid()
         self._is_aborted = False
+        is_first = journal is not None and not os.path.exists(journal)
         self._core = _core.open_writer(
             arrays.store,
             memory_budget or 0,
@@ -218,7 +220,14 @@ class Writer:
         )
         self._has_journal = journal is not None
         if isinstance(arrays, Array):
-            self._add("", arrays)
+            try:
+                self._add("", arrays)
+            except BaseException:
+                if is_first:  # closing removes the journal, in which is nothing
+                    with suppress(ZelligeError):
+                        self._core.close(None, None, None)
+                self._core.abort()
+                raise
         self._is_closed = False
         _open.add(self)
 

@@ -74,6 +74,28 @@ def test_a_group(tmp_path):
             writer.is_stored(0)
 
 
+def test_a_writer_that_cannot_be(array, journal):  # noqa: F811
+    """It leaves no journal, but does not take one that is there, nor threads or files."""
+    def fail():
+        before = os.listdir("/proc/self/task"), os.listdir("/proc/self/fd")
+        for bad in ({"memory_budget": 1}, {"claim": 99}):
+            with pytest.raises((zellige.LimitError, IndexError)):
+                zellige.Writer(array, journal=journal, **bad)
+        assert (os.listdir("/proc/self/task"), os.listdir("/proc/self/fd")) == before
+
+    fail()
+    assert not journal.exists()
+    writer = zellige.Writer(array, journal=journal)
+    fail()
+    give_rows(writer, range(4))
+    writer.drain()
+    writer.abort()
+    fail()
+    with zellige.Writer(array, journal=journal) as writer:
+        assert stored_shards(writer) == [True, False, False]
+    assert not journal.exists()
+
+
 def test_an_error_keeps_it(array, journal):  # noqa: F811
     with pytest.raises(KeyError, match="mine"):
         with zellige.Writer(array, journal=journal) as writer:
