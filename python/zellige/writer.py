@@ -62,6 +62,14 @@ def partial_number(partial: Partial) -> int:
     return _PARTIAL.index(partial)
 
 
+def budget_number(memory_budget: int | None) -> int:
+    """The bytes as the library takes them; 0 where it may choose."""
+    n_bytes = memory_budget or 0
+    if not 0 <= n_bytes < 2**63:
+        raise UsageError(f"memory_budget is {n_bytes}: it must be from 0 to 2**63 - 1 bytes")
+    return n_bytes
+
+
 class Ticket:
     """What becomes of one submit. It may be awaited."""
 
@@ -209,7 +217,7 @@ class Writer:
         is_first = journal is not None and not os.path.exists(journal)
         self._core = _core.open_writer(
             arrays.store,
-            memory_budget or 0,
+            budget_number(memory_budget),
             threads or 0,
             level or arrays.promise,
             _EXISTING.index(existing),

@@ -33,6 +33,8 @@ from zellige.forecast import AsyncZarrBackend
         ({"shard_coords": {"time": 0}}, "shard_coords of time is 0"),
         ({"max_inflight_shards": 0}, "max_inflight_shards is 0"),
         ({"pool_size": 0}, "pool_size is 0"),
+        ({"memory_budget": -1}, "memory_budget is -1"),
+        ({"memory_budget": 10**30}, "memory_budget is 10+: it must be from 0"),
         ({"time_encoding": "julian"}, '"numpy" or "cf"'),
     ],
 )

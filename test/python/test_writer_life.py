@@ -215,6 +215,7 @@ def test_arguments(array, tmp_path):
         {"casting": "no"},
         {"level": "sure"},
         {"memory_budget": -1},
+        {"memory_budget": 10**30},
         {"threads": -1},
     ):
         with pytest.raises(zellige.UsageError):

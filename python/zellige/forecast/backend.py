@@ -18,7 +18,7 @@ from ..errors import StoreError, UnsupportedError, UsageError, ZarrUserWarning
 from ..store import Promise
 from ..waiting import in_thread
 from ..watching import Progress
-from ..writer import Partial, partial_number
+from ..writer import Partial, budget_number, partial_number
 from .coordinates import Axis, Values, as_values
 from .fields import Field, Fields, element_type
 from .layout import check_sizes
@@ -115,6 +115,7 @@ class AsyncZarrBackend:
                 raise UsageError(f"{name} is {value}: it must be 1 or more")
         if time_encoding not in ("numpy", "cf"):
             raise UsageError(f'time_encoding is "numpy" or "cf", not {time_encoding!r}')
+        budget = budget_number(memory_budget)
         values = {name: as_values(name, v) for name, v in parallel_coords.items()}
         self._ways = Ways(
             zarr_codecs,
@@ -144,7 +145,7 @@ class AsyncZarrBackend:
             store=group.store,
             parallel=axes,
             n_threads=min(pool_size, max_inflight_shards) if shard_coords else pool_size,
-            memory_budget=memory_budget,
+            memory_budget=budget,
             promise=level,
             progress=progress,
             resume=resume,

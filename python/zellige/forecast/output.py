@@ -47,7 +47,7 @@ class Output:
         store: Store,
         parallel: Collection[str],
         n_threads: int,
-        memory_budget: int | None,
+        memory_budget: int,
         promise: Promise | None,
         progress: Progress | None,
         resume: bool,
@@ -59,7 +59,7 @@ class Output:
         n_processors = len(os.sched_getaffinity(0))
         self._ways = (
             store,
-            memory_budget or 0,
+            memory_budget,
             min(n_threads, n_processors) if is_local else n_threads,
             promise,
             _MERGE,
