@@ -66,7 +66,7 @@ def budget_number(memory_budget: int | None) -> int:
     """The bytes as the library takes them; 0 where it may choose."""
     n_bytes = memory_budget or 0
     if not 0 <= n_bytes < 2**63:
-        raise UsageError(f"memory_budget is {n_bytes}: it must be from 0 to 2**63 - 1 bytes")
+        raise UsageError(f"memory_budget is {n_bytes}: it must be from 0 to 2**63 - 1")
     return n_bytes
 
 
@@ -589,7 +589,7 @@ def _close_one(writer: Writer, seconds: float) -> None:
     except ZelligeError as error:
         said = f"{said}, and not everything is stored: {error}"
         writer._core.leave()  # what hangs must not keep the process from ending
-    warnings.warn(said, RuntimeWarning, stacklevel=2)
+    warnings.warn(said, RuntimeWarning, stacklevel=3)  # there is no line of the program
 
 
 # While threads may still be started, which stores of Python need; threads that are not
