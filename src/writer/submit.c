@@ -373,6 +373,10 @@ static zlg_status check(zlg_writer *writer, const zlg_submit *parts, size_t n,
 {
     if (writer->state == ZLGI_WRITER_ABORTED)
         return zlgi_fail(err, ZLG_CANCELLED, "the writer was aborted");
+    if (writer->state == ZLGI_WRITER_CLOSING)
+        return zlgi_fail(err, ZLG_USAGE,
+                         "the writer takes no more: it was closed, which goes on or has "
+                         "failed; close it again to see why");
     if (writer->state != ZLGI_WRITER_OPEN)
         return zlgi_fail(err, ZLG_USAGE, "the writer is closed");
     for (size_t i = 0; i < n; i++) {

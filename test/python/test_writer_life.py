@@ -118,6 +118,8 @@ def test_a_store_that_fails_and_heals(gated):
         with pytest.raises(zellige.StoreError, match="no space"):
             writer.close()
     assert not writer.closed
+    with pytest.raises(zellige.UsageError, match="has failed; close it again to see why"):
+        writer.submit(1, 2.0)
     store.fails = False
     writer.close()
     assert writer.closed and ticket.state == "stored" and array[0, 0] == 1
