@@ -37,10 +37,13 @@
  * processes open their writers before one closes: who comes later finds no journal.
  * - The folder is made when it is missing, what it lies in must be there. Put it beside
  *   the root of a store, not into it: there it would be taken for a node.
- * - A journal is for arrays of one store, which it knows by their paths. What was stored
- *   before an array was created anew with another type, shape, grid or codecs, or with
- *   another promise, counts for nothing; nor does an object that was removed since. What
- *   was stored as ZLG_VISIBLE counts on this machine, until it is started anew.
+ * - A journal is for arrays of one store, which it knows by their paths: all open the same
+ *   root. What was stored, or kept, before an array was created anew, or with another
+ *   promise, counts for nothing; nor does an object that was removed since. An array of
+ *   files is known by its folder too: a copy is another one, other attributes are not. The
+ *   root keeps its folder when it is written over, which is noted in an extended attribute
+ *   of that; where the file system has none, remove the journal then. What was stored as
+ *   ZLG_VISIBLE counts on this machine, until it is started anew.
  * - Objects of which a part is missing at flush are not noted: their data is taken again.
  *   With ZLG_EXISTING_REFUSE they are ZLG_EXISTS then, like one that was stored in the
  *   moment of the kill.

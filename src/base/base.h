@@ -571,6 +571,16 @@ void zlgi_folder_remove(const char *path); /* by who is in it, when nothing else
  * cannot tell. */
 bool zlgi_folder_hold(const char *path, bool alone, int *out);
 void zlgi_folder_let(int held);
+/* Which folder it is, whatever the path: device and inode while it is there; and when it
+ * was made, and emptied, of all that had this inode. ZLG_NOT_FOUND: there is none. */
+typedef struct zlgi_folder_id {
+    uint64_t device, inode;
+    uint64_t made_ns; /* 0 where the system cannot tell */
+    uint64_t emptied; /* a random number; 0: never */
+} zlgi_folder_id;
+zlg_status zlgi_folder_identify(const char *path, zlgi_folder_id *out, zlg_error *err);
+/* From now on it is another one, where the system can note that. */
+void zlgi_folder_note_emptied(int folder);
 /* A random name with an ending of a few letters. */
 zlg_status zlgi_file_create(const char *folder, const char *ending,
                             char out_name[ZLGI_FILE_NAME_MAX], int *out, zlg_error *err);

@@ -14,11 +14,14 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/base.h"
 
 #define LOCK_NAME ".lock"
+#define EMPTIED_NAME "user.zellige.emptied" /* an attribute of a folder */
 
 static zlg_status fail_with(zlg_status status, const char *what, const char *path,
                             zlg_error *err)
@@ -170,6 +173,29 @@ void zlgi_folder_let(int held)
         return;
     (void)flock(held, LOCK_UN);
     close(held);
+}
+
+zlg_status zlgi_folder_identify(const char *path, zlgi_folder_id *out, zlg_error *err)
+{
+    struct statx s;
+    uint64_t second = 1000 * 1000 * 1000;
+    *out = (zlgi_folder_id){0};
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &s) != 0)
+        return fail_to_find("looking at", path, err);
+    out->device = makedev(s.stx_dev_major, s.stx_dev_minor);
+    out->inode = s.stx_ino;
+    if (s.stx_mask & STATX_BTIME)
+        out->made_ns = (uint64_t)s.stx_btime.tv_sec * second + s.stx_btime.tv_nsec;
+    if (getxattr(path, EMPTIED_NAME, &out->emptied, sizeof out->emptied) < 0)
+        out->emptied = 0;
+    return ZLG_OK;
+}
+
+void zlgi_folder_note_emptied(int folder)
+{
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) == sizeof number)
+        (void)fsetxattr(folder, EMPTIED_NAME, &number, sizeof number, 0);
 }
 
 /* ------------------------------------------------------------------ files in them */

@@ -154,16 +154,19 @@ static zlg_status append(appending *a, zlg_error *err)
     return status;
 }
 
-zlg_status zlgi_array_hold(const zlg_array *array, bool alone, int *out, zlg_error *err)
+bool zlgi_array_folder(const zlg_array *array, char out[ZLGI_FOLDER_MAX])
 {
     const zlgi_store_class *class = array->store->class;
     const char *directory = class->directory ? class->directory(array->store) : NULL;
+    return directory && snprintf(out, ZLGI_FOLDER_MAX, "%s/%s", directory, array->path) <
+                            ZLGI_FOLDER_MAX;
+}
+
+zlg_status zlgi_array_hold(const zlg_array *array, bool alone, int *out, zlg_error *err)
+{
     char path[ZLGI_FOLDER_MAX];
     *out = -1;
-    if (!directory)
-        return ZLG_OK;
-    int n = snprintf(path, sizeof path, "%s/%s", directory, array->path);
-    if (n >= (int)sizeof path || zlgi_folder_hold(path, alone, out))
+    if (!zlgi_array_folder(array, path) || zlgi_folder_hold(path, alone, out))
         return ZLG_OK;
     return zlgi_fail(err, ZLG_EXISTS,
                      alone ? "somebody else appends to it" : "a writer appends to it");

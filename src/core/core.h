@@ -217,7 +217,9 @@ zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
 zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,
                              const zlgi_request *fill, zlgi_arena *arena,
                              zlgi_request **out, size_t *out_n, zlg_error *err);
-/* append.c: the folder of an array in files, for one writer that appends to it, or for
+/* append.c: where the objects of an array lie as files. False: they are none. */
+bool zlgi_array_folder(const zlg_array *array, char out[ZLGI_FOLDER_MAX]);
+/* The folder of an array in files, for one writer that appends to it, or for
  * calls that do. ZLG_EXISTS: the other kind has it, or another writer. Let go by
  * zlgi_folder_let. */
 zlg_status zlgi_array_hold(const zlg_array *array, bool alone, int *out, zlg_error *err);

@@ -127,6 +127,9 @@ static int remove_below(zlgi_fs *fs, const char *prefix, const zlgi_txn *txn)
     const removal r = {fs, txn};
     if (prefix[0] == '\0') {
         int root = zlgi_fs_resolve(fs, "", O_RDONLY | O_DIRECTORY);
+        if (root >= 0)
+            zlgi_folder_note_emptied(
+                root); /* others are made anew with what lies in them */
         return root < 0 ? root : remove_contents(&r, root, ZLGI_FS_MAX_LEVELS);
     }
     int dir = zlgi_fs_parent(fs, prefix);

@@ -19,8 +19,22 @@ static uint64_t add_to_sum(uint64_t sum, const void *data, size_t n)
     return sum;
 }
 
-/* Of the document but for its attributes, which say nothing of what objects hold, and of
- * what "stored" means. */
+/* An array that was made anew is another one, whose objects have not been stored, also
+ * when its document is the same. */
+static zlg_status add_folder(const zlgi_fed *fed, uint64_t *sum, zlg_error *err)
+{
+    char path[ZLGI_FOLDER_MAX];
+    zlgi_folder_id id;
+    if (!zlgi_array_folder(fed->plain, path))
+        return ZLG_OK;
+    ZLGI_TRY(zlgi_folder_identify(path, &id, err));
+    const uint64_t numbers[] = {id.inode, id.made_ns, id.emptied};
+    *sum = add_to_sum(*sum, numbers, sizeof numbers);
+    return ZLG_OK;
+}
+
+/* Of the document but for its attributes, which say nothing of what objects hold; of the
+ * folder; and of what "stored" means. */
 static zlg_status fingerprint(const zlg_writer *writer, const zlgi_fed *fed, uint64_t *out,
                               zlg_error *err)
 {
@@ -38,6 +52,8 @@ static zlg_status fingerprint(const zlg_writer *writer, const zlgi_fed *fed, uin
         sum = add_to_sum(sum, text.data, text.n);
     }
     zlgi_buf_reset(&text);
+    if (status == ZLG_OK)
+        status = add_folder(fed, &sum, err);
     *out = add_to_sum(sum, &promise, sizeof promise);
     return status;
 }

@@ -158,6 +158,21 @@ def test_steps_are_kept_until_their_shard_is_full(tmp_path):
     assert os.listdir(tmp_path) == ["run.zarr"]
 
 
+def test_a_store_that_is_wiped_takes_its_journal_along(tmp_path):
+    path = tmp_path / "run.zarr"
+    ways = dict(resume=True, blocking=False, shard_coords={"lead_time": 3}, partial="keep")
+    first = backend(path, 6, **ways)
+    give(first, fields(6), [(0, 0), (0, 1), (0, 5)], BOTH)
+    first.flush()
+    first.abort()
+    with backend(path, 6, zarr_kwargs={"mode": "w"}, **ways) as io:
+        give(io, fields(6), [(0, 2)], "t2m")
+    expected = np.zeros_like(fields(6))
+    expected[0, 2] = fields(6)[0, 2]
+    assert np.array_equal(stored(path)[...], expected)
+    assert os.listdir(tmp_path) == ["run.zarr"]
+
+
 def test_keeping_needs_a_journal(tmp_path):
     with pytest.raises(ValueError, match="needs resume=True"):
         backend(tmp_path / "run.zarr", 2, partial="keep")

@@ -286,6 +286,47 @@ static void check_other_arrays_count_for_nothing(void **unused)
     tear_down(&w);
 }
 
+/* One that was written over with the same has none of the old objects, also of those that
+ * were empty and of those that somebody else has stored since. */
+static void check_an_array_made_anew(void **unused)
+{
+    (void)unused;
+    writing w;
+    set_up(&w);
+    zlg_writer *writer = start(&w);
+    give_shard(writer, 0, -1);
+    give_shard(writer, 1, 1);
+    zlg_writer_free(writer);
+    zlg_array_close(w.array);
+    w.array = make_array(w.f.stores[1], "a", SHARD, 1);
+    MUST(zlg_store_put(w.f.stores[1], "a/c/1/0", "", 0, err_));
+    writer = start(&w);
+    assert_string_equal(known_shards(writer), "000");
+    give_shard(writer, 0, 2);
+    give_shard(writer, 1, 2);
+    MUST(zlg_writer_close(writer, NULL, err_));
+    zlg_writer_free(writer);
+    check_shard(&w, 0, 2);
+    check_shard(&w, 1, 2);
+    tear_down(&w);
+}
+
+/* A journal knows an array by its folder. */
+static void check_an_array_that_is_gone(void **unused)
+{
+    (void)unused;
+    writing w;
+    zlg_writer *writer;
+    int number;
+    set_up(&w);
+    assert_int_equal(open_status(&w, &writer, NULL), ZLG_OK);
+    MUST(zlg_node_delete(w.f.stores[1], "a", NULL, err_));
+    REFUSED(ZLG_NOT_FOUND,
+            "array a: ", zlg_writer_add(writer, w.array, NULL, &number, err_));
+    zlg_writer_free(writer);
+    tear_down(&w);
+}
+
 /* What is stored of the array is not stored of the coarser one before that is. */
 static void check_coarser_arrays(void **unused)
 {
@@ -535,6 +576,8 @@ int main(void)
         cmocka_unit_test(check_what_is_given_again),
         cmocka_unit_test(check_empty_and_removed_objects),
         cmocka_unit_test(check_other_arrays_count_for_nothing),
+        cmocka_unit_test(check_an_array_made_anew),
+        cmocka_unit_test(check_an_array_that_is_gone),
         cmocka_unit_test(check_coarser_arrays),
         cmocka_unit_test(check_the_last_one_removes_it),
         cmocka_unit_test(check_claims_of_another_process),

@@ -281,6 +281,39 @@ static void check_another_array_of_the_name(void **state)
     check_end(k, writer, "............");
 }
 
+/* The same anew, at the root too, whose folder stays: nothing of the old one comes back. */
+static void check_an_array_made_anew(void **state)
+{
+    keeping *k = *state;
+    zlg_store *store = k->f.stores[1];
+    static const char *const paths[] = {"a", ""};
+    for (size_t i = 0; i < ZLGI_COUNT(paths); i++) {
+        for (int is_old = 1; is_old >= 0; is_old--) {
+            zlg_array_close(k->array);
+            MUST(zlg_node_delete(store, is_old ? "" : paths[i], NULL, err_));
+            k->array = make_array(store, paths[i], STEPS, SHARD, WIDTH);
+            if (is_old)
+                leave_steps(k, 2);
+        }
+        zlg_writer *writer = start(k);
+        check_known(writer, "000000000000");
+        give(writer, 2, 3);
+        check_end(k, writer, "..3.........");
+    }
+}
+
+static void check_other_attributes(void **state)
+{
+    keeping *k = *state;
+    leave_steps(k, 2);
+    MUST(zlg_node_set_attributes(k->f.stores[1], "a", "{\"unit\": \"K\"}", NULL, err_));
+    zlg_array_close(k->array);
+    MUST(zlg_array_open(k->f.stores[1], "a", NULL, &k->array, err_));
+    zlg_writer *writer = start(k);
+    check_known(writer, "110000000000");
+    check_end(k, writer, "11..........");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +332,8 @@ int main(void)
         kept_test(check_the_last_finds_what_came_later),
         kept_test(check_arrays_that_are_not_added),
         kept_test(check_another_array_of_the_name),
+        kept_test(check_an_array_made_anew),
+        kept_test(check_other_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

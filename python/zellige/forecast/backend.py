@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
 from collections import OrderedDict
@@ -23,7 +24,7 @@ from .coordinates import Axis, Values, as_values
 from .fields import Field, Fields, element_type
 from .layout import check_sizes
 from .leaving import watch
-from .output import Output, Stop, Ticket
+from .output import Output, Stop, Ticket, journal_of
 from .places import place_of
 from .schema import (
     Part,
@@ -140,6 +141,8 @@ class AsyncZarrBackend:
         self._group_path = str(zarr_kwargs.get("path") or "")
         self._zarr_store: Any = None
         group = open_group(self._place.store, **_group_ways(zarr_kwargs), promise=level)
+        if zarr_kwargs.get("mode") == "w" and self._place.is_local and not self._group_path:
+            shutil.rmtree(journal_of(group.store), ignore_errors=True)  # it was of what is gone
         self._schema = Schema(group, axes, self._ways)
         self._output = Output(
             store=group.store,

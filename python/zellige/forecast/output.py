@@ -24,7 +24,7 @@ from ..writer import Partial, partial_number
 from .fields import Field
 from .schema import Ints, Known, Part
 
-__all__ = ["Output", "Stop", "Ticket"]
+__all__ = ["Output", "Stop", "Ticket", "journal_of"]
 
 #: What becomes of a write: tickets of the writer, one, or one for each part.
 Ticket = list[int]
@@ -36,6 +36,11 @@ Given = tuple[int, tuple[int, ...], tuple[int | None, ...], Field, bool, bool]
 Cell = tuple[str, Ints]
 _MERGE = 0  # what is there already stays, but for what is given
 _FAILED = 3  # the state of a ticket
+
+
+def journal_of(store: Store) -> str:
+    """Beside the directory: in it a journal would look like a node."""
+    return f"{store.root}.journal"
 
 
 class Output:
@@ -66,7 +71,7 @@ class Output:
             False,
             partial_number(partial),
             None if is_local else tempfile.gettempdir(),
-            f"{store.root}.journal" if resume else None,
+            journal_of(store) if resume else None,
         )
         self._report: Report | None = None if progress is None else reporter(progress)
         self._writer: _core.Writer | None = None
