@@ -16,11 +16,28 @@ void zlgi_claims_reset(zlgi_claims *claims)
         pthread_mutex_destroy(&claims->lock);
 }
 
+zlgi_claim zlgi_claim_of(const zlg_array *array, const void *owner)
+{
+    char path[ZLGI_FOLDER_MAX];
+    zlgi_claim claim = {.owner = owner, .array = array};
+    claim.has_folder = zlgi_array_folder(array, path) &&
+                       zlgi_folder_identify(path, &claim.folder, NULL) == ZLG_OK;
+    return claim;
+}
+
+static bool is_one_array(const zlgi_claim *a, const zlgi_claim *b)
+{
+    if (a->has_folder && b->has_folder)
+        return a->folder.device == b->folder.device && a->folder.inode == b->folder.inode;
+    return a->array->store->id == b->array->store->id &&
+           strcmp(a->array->path, b->array->path) == 0;
+}
+
 static bool share_an_object(const zlgi_claim *a, const zlgi_claim *b)
 {
-    if (a->owner == b->owner || a->store_id != b->store_id || strcmp(a->path, b->path) != 0)
+    if (a->owner == b->owner || !is_one_array(a, b))
         return false;
-    for (int i = 0; i < a->rank; i++)
+    for (int i = 0; i < a->array->meta.rank; i++)
         if (a->first[i] > b->last[i] || b->first[i] > a->last[i])
             return false;
     return true;

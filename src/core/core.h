@@ -61,9 +61,9 @@ void zlgi_turn_give(zlgi_turns *turns, zlgi_turn *turn);
  * Objects that one writer alone writes, first to last of each axis. */
 typedef struct zlgi_claim {
     const void *owner;
-    uint64_t store_id;
-    const char *path;
-    int rank;
+    const zlg_array *array;
+    bool has_folder;       /* then that tells which array it is, */
+    zlgi_folder_id folder; /* through whatever store it is reached */
     int64_t first[ZLG_MAX_RANK], last[ZLG_MAX_RANK];
     bool is_taken;
     struct zlgi_claim *next;
@@ -75,6 +75,8 @@ typedef struct zlgi_claims {
 } zlgi_claims;
 bool zlgi_claims_init(zlgi_claims *claims);
 void zlgi_claims_reset(zlgi_claims *claims);
+/* Of no objects yet. */
+zlgi_claim zlgi_claim_of(const zlg_array *array, const void *owner);
 /* EXISTS when it shares an object with one of another owner. */
 zlg_status zlgi_claim_take(zlgi_claims *claims, zlgi_claim *claim, zlg_error *err);
 void zlgi_claim_give(zlgi_claims *claims, zlgi_claim *claim);

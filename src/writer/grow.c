@@ -26,10 +26,7 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
     zlgi_claim *claim = &fed->claim;
     bool was_taken = claim->is_taken;
     if (!was_taken) {
-        *claim = (zlgi_claim){.owner = writer,
-                              .store_id = plain->store->id,
-                              .path = plain->path,
-                              .rank = plain->meta.rank};
+        *claim = zlgi_claim_of(plain, writer);
         for (int i = 0; i < plain->meta.rank; i++)
             claim->last[i] = INT64_MAX;
         claim->first[axis] = plain->meta.shape[axis] / plain->object_shape[axis];

@@ -253,10 +253,7 @@ static zlg_status check_claim(zlgi_fed *fed, const zlg_claim *claim, zlg_error *
 static zlg_status take_claim(zlg_writer *writer, zlgi_fed *fed, zlg_error *err)
 {
     const zlg_array *array = fed->plain;
-    fed->claim = (zlgi_claim){.owner = writer,
-                              .store_id = array->store->id,
-                              .path = array->path,
-                              .rank = array->meta.rank};
+    fed->claim = zlgi_claim_of(array, writer);
     for (int i = 0; i < array->meta.rank; i++) {
         const zlgi_grid_axis *axis = &array->source.grid.axis[i];
         int64_t start = fed->claim_start[i], count = fed->claim_count[i];

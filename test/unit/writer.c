@@ -473,6 +473,33 @@ static void check_claims(void **unused)
     close_writing(&w);
 }
 
+/* Also of one that has reached the array from another root. */
+static void check_claims_from_another_root(void **unused)
+{
+    (void)unused;
+    writing w;
+    zlg_store *store;
+    zlg_array *array;
+    zlg_writer *other;
+    int number;
+    char root[512];
+    const int64_t start[2] = {SHARD, 0}, count[2] = {SHARD, WIDTH};
+    const zlg_claim claim = {.count = count}, next = {.start = start, .count = count};
+    open_writing(&w, 1, NULL);
+    path_of(&w, "a", root);
+    MUST(zlg_store_open_fs(w.f.ctx, root, NULL, &store, err_));
+    MUST(zlg_array_open(store, "", NULL, &array, err_));
+    MUST(zlg_writer_open(w.f.ctx, NULL, &other, err_));
+    MUST(zlg_writer_add(w.writer, w.array, &claim, &number, err_));
+    REFUSED(ZLG_EXISTS, "another writer",
+            zlg_writer_add(other, array, &claim, &number, err_));
+    MUST(zlg_writer_add(other, array, &next, &number, err_));
+    zlg_writer_free(other);
+    zlg_array_close(array);
+    zlg_store_close(store);
+    close_writing(&w);
+}
+
 static void check_abort(void **unused)
 {
     (void)unused;
@@ -604,6 +631,7 @@ int main(void)
         cmocka_unit_test(check_failed_object_is_kept),
         cmocka_unit_test(check_refused_calls_change_nothing),
         cmocka_unit_test(check_claims),
+        cmocka_unit_test(check_claims_from_another_root),
         cmocka_unit_test(check_abort),
         cmocka_unit_test(check_loans),
         cmocka_unit_test(check_no_thread_is_left),
