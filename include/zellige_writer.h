@@ -188,11 +188,13 @@ typedef struct zlg_submit {
 /*
  * Gives n parts to the writer. All are looked at before any is taken: a refused call
  * changes nothing. ZLG_RANGE outside the array or the claim; the error of an array that
- * has failed (see flush), which names it: submits to others go on.
+ * has failed (see flush), which names it: submits to others go on. An array that fails
+ * while a submit is at work takes the rest of it all the same.
  *
  * While the budget is full this waits, with the deadline, poll and cancel of the call
  * (NULL: without an end). call->deadline_ms < 0: does not wait, ZLG_LIMIT instead.
- * Data that is larger than the budget is taken piece by piece: when that is stopped, a
+ * Without a deadline, or when it is larger than the budget, data is taken piece by piece:
+ * when that is stopped, or there is no memory or nothing can be moved out (ZLG_LIMIT), a
  * part of it is taken and no ticket given. out may be NULL.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_submit(zlg_writer *writer,

@@ -25,6 +25,8 @@ typedef struct submitting {
     zlgi_patience *patience;
     zlgi_ticket *ticket; /* NULL: nobody will ask */
     bool is_forced;      /* room was found before: it is not waited for */
+    bool is_begun;       /* a piece was taken: the others are too, if their array fails */
+    bool is_refused;     /* the error is that of an array, which names it */
     uint64_t n_needed;   /* measuring */
     bool is_barred;      /* an object is just being stored */
     zlg_error *err;
@@ -174,6 +176,15 @@ static zlg_status wait_for_room(submitting *s, uint64_t n_bytes)
 
 /* ------------------------------------------------------------------ placing */
 
+/* What is given once a call has begun is kept like what was given before the failure; but
+ * nothing can be put behind a loan that waits for a flush to try it again. */
+static bool must_refuse(const submitting *s, const zlgi_cell *cell)
+{
+    bool waits = cell->held->state == ZLGI_HELD_FAILED && cell->first_loan &&
+                 !cell->is_queued && !cell->is_busy;
+    return cell->held->fed->has_error && (!s->is_begun || waits);
+}
+
 /* A cell that nobody has in hand, with room for what it needs. What was found before a
  * wait may be gone after it. */
 static zlg_status find_cell(submitting *s, const piece *p, zlgi_cell **out,
@@ -187,7 +198,8 @@ static zlg_status find_cell(submitting *s, const piece *p, zlgi_cell **out,
         uint64_t n_bytes = needed(p, cell, box);
         if (s->writer->state != ZLGI_WRITER_OPEN)
             return zlgi_fail(s->err, ZLG_CANCELLED, "the writer was aborted or closed");
-        if (p->from->fed->has_error)
+        s->is_refused = must_refuse(s, cell);
+        if (s->is_refused)
             return zlgi_fed_error(p->from->fed, s->err);
         if (held->state == ZLGI_HELD_STORING || cell->is_busy ||
             (cell->first_loan && !p->from->lender)) {
@@ -269,6 +281,7 @@ static zlg_status place(submitting *s, const piece *p)
         writer->counts.n_bytes_queued += n_bytes;
         writer->room.is_stuck = false; /* this can be moved out */
         status = p->from->lender ? lend(s, cell, p) : copy(s, cell, &box, p);
+        s->is_begun = s->is_begun || status == ZLG_OK;
     }
     if (status != ZLG_OK)
         zlgi_held_settle(writer, held); /* it was busy when its turn came */
@@ -309,8 +322,6 @@ static zlg_status check_part(zlgi_fed *fed, const zlg_submit *part, int64_t rows
                     .count = part->count,
                     .data = part->source.data,
                     .swapped = part->source.swapped != 0};
-    if (fed->has_error)
-        return zlgi_fed_error(fed, err);
     ZLGI_TRY(check_box(fed, part, rows, err));
     if (part->source.offsets)
         return zlgi_fail(err, ZLG_USAGE, "elements of fixed size go without offsets");
@@ -358,10 +369,11 @@ static zlg_status check_coarser(zlg_writer *writer, const zlgi_fed *fed,
         region unused;
         zlgi_fed *to = writer->fed[c->number];
         ZLGI_TRY(make_coarser(writer, fed, c, part, &box, err));
+        if (to->has_error)
+            return zlgi_fed_error(to, err);
         zlg_status status = check_part(to, &box.part, box.rows, &unused, err);
-        if (status != ZLG_OK)
-            return to->has_error ? status : zlgi_array_within(to->array, status, err);
-        status = check_coarser(writer, to, &box.part, err);
+        if (status == ZLG_OK)
+            status = check_coarser(writer, to, &box.part, err);
         if (status != ZLG_OK)
             return zlgi_array_within(to->array, status, err);
     }
@@ -383,11 +395,13 @@ static zlg_status check(zlg_writer *writer, const zlg_submit *parts, size_t n,
         if (parts[i].array < 0 || parts[i].array >= writer->n_fed)
             return zlgi_fail(err, ZLG_USAGE, "array %d was not added", parts[i].array);
         zlgi_fed *fed = writer->fed[parts[i].array];
+        if (fed->has_error)
+            return zlgi_fed_error(fed, err);
         zlg_status status = check_part(fed, &parts[i], fed->growth.next, &regions[i], err);
         if (status == ZLG_OK)
             status = check_coarser(writer, fed, &parts[i], err);
         if (status != ZLG_OK)
-            return fed->has_error ? status : zlgi_array_within(fed->array, status, err);
+            return zlgi_array_within(fed->array, status, err);
     }
     return ZLG_OK;
 }
@@ -572,9 +586,8 @@ static zlg_status take_all(submitting *s, const zlg_submit *parts, size_t n,
         if (status == ZLG_OK)
             status = cut(s, &regions[i], place);
         if (status != ZLG_OK)
-            return regions[i].fed->has_error
-                       ? status
-                       : zlgi_array_within(regions[i].fed->array, status, s->err);
+            return s->is_refused ? status
+                                 : zlgi_array_within(regions[i].fed->array, status, s->err);
         const zlgi_box box = {.rank = regions[i].rank, .count = regions[i].count};
         writer->counts.n_bytes_submitted += zlgi_box_elements(&box) * regions[i].fed->item;
     }

@@ -64,6 +64,10 @@ zlg_status zlgi_held_note_ticket(zlg_writer *writer, zlgi_held *held, zlgi_ticke
     }
     held->tickets[held->n_tickets++] = ticket;
     ticket->n_held++;
+    if (held->state == ZLGI_HELD_FAILED) {
+        ticket->n_failed++;
+        ticket->failed = held->fed;
+    }
     return ZLG_OK;
 }
 

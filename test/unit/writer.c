@@ -160,6 +160,21 @@ static void check_equal_objects_are_left_alone(void **unused)
 
 /* ------------------------------------------------------------------ memory */
 
+/* Chunks of a row, in shards, that are stored as they are. */
+static zlg_array *make_plain(zlg_store *store, const char *path, int64_t n, int64_t width)
+{
+    zlg_array *array;
+    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+    spec.rank = 2;
+    spec.shape = (int64_t[]){n, width};
+    spec.object_shape = (int64_t[]){SHARD, width};
+    spec.chunk_shape = (int64_t[]){1, width};
+    spec.data_type = "int32";
+    spec.codecs = "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
+    MUST(zlg_array_create(store, path, &spec, &array, err_));
+    return array;
+}
+
 /* Every shard is open until the last round: the least memory does, and no more is used. */
 static void check_budget_holds_in_the_worst_order(void **unused)
 {
@@ -167,17 +182,10 @@ static void check_budget_holds_in_the_worst_order(void **unused)
     enum { N = 64, LONG = 4096 };
     writing w;
     uint64_t least, usual;
-    zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
     zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
     static int32_t row[LONG], read[N * LONG];
     open_fixture(&w.f);
-    spec.rank = 2;
-    spec.shape = (int64_t[]){N, LONG};
-    spec.object_shape = (int64_t[]){SHARD, LONG};
-    spec.chunk_shape = (int64_t[]){1, LONG};
-    spec.data_type = "int32";
-    spec.codecs = "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
-    MUST(zlg_array_create(w.f.stores[1], "a", &spec, &w.array, err_));
+    w.array = make_plain(w.f.stores[1], "a", N, LONG);
     for (int i_round = 0; i_round < 2; i_round++) {
         MUST(zlg_writer_open(w.f.ctx, &options, &w.writer, err_));
         MUST(zlg_writer_add(w.writer, w.array, NULL, &w.number, err_));
@@ -423,6 +431,48 @@ static void check_failed_object_is_kept(void **unused)
     close_writing(&w);
 }
 
+/* The first row completes an object, which fails while the others wait for room. */
+static void check_a_failure_does_not_stop_a_submit(void **unused)
+{
+    (void)unused;
+    enum { N = 2 * SHARD, LONG = 1024, FIRST = SHARD - 1 };
+    writing w;
+    zlg_writer_options options = ZLG_WRITER_OPTIONS_INIT;
+    static int32_t rows[N * LONG], read[N * LONG];
+    zlg_ticket ticket;
+    zlg_ticket_state state;
+    open_fixture(&w.f);
+    w.array = make_plain(w.f.stores[1], "a", N, LONG);
+    options.n_threads = 1;
+    options.memory_budget = (4 + 1 + SHARD) * LONG * (int64_t)sizeof *rows;
+    MUST(zlg_writer_open(w.f.ctx, &options, &w.writer, err_));
+    MUST(zlg_writer_add(w.writer, w.array, NULL, &w.number, err_));
+    for (int i = 0; i < N * LONG; i++)
+        rows[i] = i + 1;
+    MUST(zlg_store_put(w.f.stores[1], "a/c", "", 0, err_)); /* where a folder should be */
+    const zlg_submit parts[] = {{.start = (int64_t[]){0, 0},
+                                 .count = (int64_t[]){FIRST, LONG},
+                                 .source = {.data = rows}},
+                                {.start = (int64_t[]){FIRST, 0},
+                                 .count = (int64_t[]){N - FIRST, LONG},
+                                 .source = {.data = rows + FIRST * LONG}}};
+    MUST(zlg_writer_submit(w.writer, &parts[0], 1, NULL, NULL, err_));
+    MUST(zlg_writer_submit(w.writer, &parts[1], 1, NULL, &ticket, err_));
+    MUST(zlg_writer_poll(w.writer, ticket, &state, err_));
+    assert_int_equal(state, ZLG_TICKET_FAILED);
+    assert_true(counts_of(&w).n_spilled > 0);
+    assert_true(zlg_writer_submit(w.writer, parts, 1, NULL, NULL, NULL) != ZLG_OK);
+    assert_int_equal(counts_of(&w).n_submitted, 2);
+    assert_true(zlg_writer_flush(w.writer, NULL, NULL) != ZLG_OK);
+    MUST(zlg_store_delete(w.f.stores[1], "a/c", err_));
+    MUST(zlg_writer_close(w.writer, NULL, err_));
+    MUST(zlg_writer_poll(w.writer, ticket, &state, err_));
+    assert_int_equal(state, ZLG_TICKET_STORED);
+    MUST(zlg_array_read(w.array, NULL, &(zlg_target){.data = read}, NULL, err_));
+    assert_memory_equal(read, rows, sizeof rows);
+    close_writing(&w);
+}
+
 static void check_refused_calls_change_nothing(void **unused)
 {
     (void)unused;
@@ -629,6 +679,7 @@ int main(void)
         cmocka_unit_test(check_flush_makes_room),
         cmocka_unit_test(check_budget_holds_when_given_in_pieces),
         cmocka_unit_test(check_failed_object_is_kept),
+        cmocka_unit_test(check_a_failure_does_not_stop_a_submit),
         cmocka_unit_test(check_refused_calls_change_nothing),
         cmocka_unit_test(check_claims),
         cmocka_unit_test(check_claims_from_another_root),
