@@ -68,6 +68,7 @@
  * - An object that is full and cannot be stored is in memory, and what was kept of it
  *   before stays kept. After an abort all that was kept stays.
  * - An array that grows is stored at flush as ever: its readers follow the rows.
+ * - With ZLG_EXISTING_REFUSE the first flush of an object looks whether it is there.
  * - A file is written anew when more than half of it does not count any more.
  *
  * Threads: a writer may be used from many at once, but freed by one; submits take effect

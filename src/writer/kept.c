@@ -215,6 +215,27 @@ static void remove_others(keeping *k)
     pthread_mutex_lock(&k->writer->lock);
 }
 
+/* Whoever may not change what is there is told before something is kept, which counts as
+ * stored. */
+static zlg_status check_existing(zlg_writer *writer, const zlgi_held *held, zlg_error *err)
+{
+    const zlgi_source *source = &held->fed->plain->source;
+    char key[ZLGI_PATH_MAX];
+    bool is_there = false;
+    if (writer->options.existing != ZLG_EXISTING_REFUSE || held->is_mine || held->kept)
+        return ZLG_OK;
+    pthread_mutex_unlock(&writer->lock);
+    zlg_status status = zlgi_object_look(held->fed, held->coordinates, &is_there, err);
+    pthread_mutex_lock(&writer->lock);
+    writer->counts.n_opened++;
+    if (status == ZLG_OK && is_there)
+        status = zlgi_plan_key(source, held->coordinates, key, err);
+    if (status == ZLG_OK && is_there)
+        status = zlgi_fail(err, ZLG_EXISTS, "chunk %s is there already",
+                           zlgi_plan_name(source, key));
+    return zlgi_array_within(held->fed->array, status, err);
+}
+
 zlg_status zlgi_kept_put(zlg_writer *writer, zlgi_held *held, zlg_error *err)
 {
     const zlgi_alloc *alloc = &writer->ctx->alloc;
@@ -222,6 +243,7 @@ zlg_status zlgi_kept_put(zlg_writer *writer, zlgi_held *held, zlg_error *err)
     keeping k = {.writer = writer, .held = held, .is_new = needs_new(held), .err = err};
     if (is_all_kept(held))
         return ZLG_OK;
+    ZLGI_TRY(check_existing(writer, held, err));
     k.to = k.is_new ? zlgi_new(alloc, sizeof *k.to) : held->kept;
     k.places = k.to ? zlgi_new(alloc, n_bytes) : NULL;
     zlg_status status =

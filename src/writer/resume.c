@@ -94,9 +94,8 @@ static zlgi_known_object *find_stored(const zlgi_fed *fed, const int64_t *coordi
     return object && object->source != 0 ? object : NULL;
 }
 
-/* Somebody may have removed the object. Without the lock. */
-static zlg_status is_there(const zlgi_fed *fed, const int64_t *coordinates, bool *out,
-                           zlg_error *err)
+zlg_status zlgi_object_look(const zlgi_fed *fed, const int64_t *coordinates, bool *out,
+                            zlg_error *err)
 {
     zlg_store *store = fed->plain->store;
     char key[ZLGI_PATH_MAX];
@@ -109,13 +108,13 @@ static zlg_status is_there(const zlgi_fed *fed, const int64_t *coordinates, bool
     return status == ZLG_NOT_FOUND ? ZLG_OK : status;
 }
 
-/* The lock is given up meanwhile. */
+/* Somebody may have removed it. The lock is given up meanwhile. */
 static zlg_status check_object(zlg_writer *writer, const zlgi_fed *fed,
                                const int64_t *coordinates, zlg_error *err)
 {
     bool is_found = false;
     pthread_mutex_unlock(&writer->lock);
-    zlg_status status = is_there(fed, coordinates, &is_found, err);
+    zlg_status status = zlgi_object_look(fed, coordinates, &is_found, err);
     pthread_mutex_lock(&writer->lock);
     zlgi_known_object *object = find_stored(fed, coordinates);
     writer->counts.n_opened++;

@@ -493,6 +493,9 @@ zlg_status zlgi_resume_skips(zlg_writer *writer, const zlgi_fed *fed,
                              zlg_error *err);
 /* More is about to be given to an object that this writer may have stored. */
 zlg_status zlgi_resume_reopen(zlg_writer *writer, const zlgi_held *held, zlg_error *err);
+/* Is an object in the store? Without the lock. */
+zlg_status zlgi_object_look(const zlgi_fed *fed, const int64_t *coordinates, bool *out,
+                            zlg_error *err);
 /* It is stored, but does not count as such yet. The lock is given up. */
 zlg_status zlgi_resume_note(zlg_writer *writer, zlgi_held *held, zlg_error *err);
 

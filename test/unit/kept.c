@@ -302,6 +302,30 @@ static void check_an_array_made_anew(void **state)
     }
 }
 
+/* A flush that keeps it would say that it is stored. */
+static void check_refusing_what_is_there(void **state)
+{
+    const keeping *k = *state;
+    zlg_ticket_state now;
+    zlg_writer *writer = start(k);
+    give(writer, 0, 1);
+    finish(writer);
+    zlg_writer_options options = options_of(k);
+    options.existing = ZLG_EXISTING_REFUSE;
+    writer = start_with(k, &options);
+    zlg_ticket fine = give_and_flush(writer, SHARD, 2);
+    MUST(zlg_writer_poll(writer, fine, &now, err_));
+    assert_int_equal(now, ZLG_TICKET_STORED);
+    zlg_ticket refused = give(writer, 1, 2);
+    REFUSED(ZLG_EXISTS, "array a: chunk c/0/0 is there already",
+            zlg_writer_flush(writer, NULL, err_));
+    MUST(zlg_writer_poll(writer, refused, &now, err_));
+    assert_int_equal(now, ZLG_TICKET_FAILED);
+    assert_int_equal(n_kept(k), 1);
+    drop(writer);
+    check_end(k, start(k), "1...2.......");
+}
+
 static void check_other_attributes(void **state)
 {
     keeping *k = *state;
@@ -333,6 +357,7 @@ int main(void)
         kept_test(check_arrays_that_are_not_added),
         kept_test(check_another_array_of_the_name),
         kept_test(check_an_array_made_anew),
+        kept_test(check_refusing_what_is_there),
         kept_test(check_other_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
