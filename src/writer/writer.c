@@ -100,6 +100,8 @@ static zlg_status check_options(const zlg_writer_options *options, zlg_error *er
                          (int)options->inner_order);
     if ((unsigned)options->partial > ZLG_PARTIAL_KEEP)
         return zlgi_fail(err, ZLG_USAGE, "partial %d is none", (int)options->partial);
+    if (options->journal && !*options->journal)
+        return zlgi_fail(err, ZLG_USAGE, "a journal needs a path, not an empty one");
     if (options->partial == ZLG_PARTIAL_KEEP && !options->journal)
         return zlgi_fail(err, ZLG_USAGE,
                          "what is partial cannot be kept without a journal, by which it is "

@@ -110,4 +110,6 @@ def test_what_is_refused(array, journal):  # noqa: F811
         zellige.Writer(array, partial="keep")
     with pytest.raises(zellige.UsageError, match="publish, keep"):
         zellige.Writer(array, journal=journal, partial="side")
+    with pytest.raises(zellige.UsageError, match="a journal needs a path"):
+        zellige.Writer(array, journal="")
     assert not journal.exists()

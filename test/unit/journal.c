@@ -559,6 +559,8 @@ static void check_refusals(void **unused)
     assert_int_equal(open_status(&missing, &writer, &err), ZLG_IO);
     assert_non_null(strstr(err.message, "no/such"));
     assert_null(writer);
+    missing.journal[0] = 0;
+    REFUSED(ZLG_USAGE, "a journal needs a path", open_status(&missing, &writer, err_));
     writer = start(&w);
     assert_int_equal(zlg_writer_is_stored(writer, 0, origin, beyond, &stored, &err),
                      ZLG_RANGE);
