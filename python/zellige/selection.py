@@ -9,6 +9,7 @@ a shape that the engine tells.
 from __future__ import annotations
 
 import operator
+import sys
 from types import EllipsisType
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "Plan",
     "Points",
     "box_of",
+    "claim_of",
     "plan_blocks",
     "plan_index",
     "plan_outer",
@@ -165,6 +167,19 @@ def box_of(shape: Shape, key: Any) -> tuple[tuple[int, ...], tuple[int | None, .
             start.append(_position(item, length, axis))
             count.append(None)
     return tuple(start), tuple(count)
+
+
+def claim_of(shape: Shape, key: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The same of a box that is claimed: one that lies behind the array is refused, an empty
+    one is the share of somebody who has none."""
+    start, count = box_of(shape, key)
+    items = _expand(key, len(shape))
+    for axis, (item, length, n) in enumerate(zip(items, shape, count)):
+        if n == 0 and length > 0 and len(range(*item.indices(sys.maxsize))) > 0:
+            raise RangeError(
+                f"a claim of {item} is beyond axis {axis} with {length} elements"
+            )
+    return start, tuple(1 if n is None else n for n in count)
 
 
 # ---------------------------------------------------------------------- plans

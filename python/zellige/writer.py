@@ -21,7 +21,7 @@ from . import _core
 from .array import Array
 from .errors import UnsupportedError, UsageError, ZelligeError
 from .group import Group
-from .selection import box_of
+from .selection import box_of, claim_of
 from .source import Casting, fit
 from .store import Promise
 from .watching import Progress
@@ -253,9 +253,7 @@ class Writer:
             if claim is None:
                 number = self._core.add(array, None, None)
             else:
-                start, count = box_of(array.shape, claim)
-                lengths = tuple(1 if n is None else n for n in count)
-                number = self._core.add(array, start, lengths)
+                number = self._core.add(array, *claim_of(array.shape, claim))
             target = self._targets[name] = _Target(array, number)
             return target
 

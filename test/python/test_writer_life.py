@@ -247,6 +247,10 @@ def test_claims(array):
     del writer, other
     gc.collect()
     zellige.Writer(array, claim=...).close()
+    for beyond in (slice(20, 30), slice(12, None), (..., slice(100, 101))):
+        with pytest.raises(zellige.RangeError, match="claim of"):
+            zellige.Writer(array, claim=beyond)
+    zellige.Writer(array, claim=slice(12, 12)).close()  # a share with nothing in it
 
 
 # ---------------------------------------------------------------------- threads, processes
