@@ -64,14 +64,11 @@ static zlg_status make_requests(const clearing *c, const zlgi_request *fill,
                                 zlgi_arena *arena, zlgi_request **out, zlg_error *err)
 {
     int rank = c->array->meta.rank;
-    size_t n_axes = c->n_stored * (size_t)rank;
     const int64_t *at = (const int64_t *)(const void *)c->stored.data;
-    zlgi_request *requests = zlgi_arena_get(arena, c->n_stored * sizeof *requests);
-    zlg_selection *boxes = zlgi_arena_get(arena, c->n_stored * sizeof *boxes);
-    zlg_axis *axes = zlgi_arena_get(arena, n_axes * sizeof *axes);
-    if (!requests || !boxes || !axes)
-        return zlgi_no_memory(err, n_axes * sizeof *axes);
-    for (size_t i = 0; i < c->n_stored; i++, axes += rank, at += rank) {
+    zlgi_boxes boxes;
+    ZLGI_TRY(zlgi_boxes_make(&boxes, arena, c->n_stored, rank, err));
+    for (size_t i = 0; i < c->n_stored; i++, at += rank) {
+        zlg_axis *axes = zlgi_boxes_next(&boxes);
         for (int k = 0; k < rank; k++) {
             const zlgi_grid_axis *axis = &c->array->source.grid.axis[k];
             int64_t start = zlgi_grid_start(axis, at[k]);
@@ -79,11 +76,9 @@ static zlg_status make_requests(const clearing *c, const zlgi_request *fill,
             start = ZLGI_MAX(start, c->start[k]);
             axes[k] = (zlg_axis){.start = start, .step = 1, .count = end - start};
         }
-        boxes[i] = (zlg_selection){.kind = ZLG_BOX, .rank = rank, .axes = axes};
-        requests[i] = *fill;
-        requests[i].selection = &boxes[i];
+        zlgi_boxes_add(&boxes, fill);
     }
-    *out = requests;
+    *out = boxes.requests;
     return ZLG_OK;
 }
 

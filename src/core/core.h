@@ -214,6 +214,19 @@ zlg_status zlgi_store_list(zlg_store *store, const char *prefix, bool delimited,
 /* The fill value instead of what is stored, if it can be read. call: settled. */
 zlg_status zlgi_array_clear(zlg_array *array, const zlg_selection *selection,
                             const zlg_call *call, zlg_error *err);
+/* boxes.c: requests of which each is a box of its own, at most so many as it was made for.
+ * next: the axes of the one that is added next, for the caller to set. */
+typedef struct zlgi_boxes {
+    int rank;
+    zlgi_request *requests;
+    zlg_selection *selections;
+    zlg_axis *axes;
+    size_t n;
+} zlgi_boxes;
+zlg_status zlgi_boxes_make(zlgi_boxes *boxes, zlgi_arena *arena, size_t n_most, int rank,
+                           zlg_error *err);
+zlg_axis *zlgi_boxes_next(const zlgi_boxes *boxes);
+void zlgi_boxes_add(zlgi_boxes *boxes, const zlgi_request *request);
 /* clear.c: a fill of a large box of which few objects are stored, as one of these; *out_n
  * SIZE_MAX: it is none. */
 zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,

@@ -147,54 +147,36 @@ static bool outside_along(const trimming *t, const int64_t *coordinates, int i_a
     return true;
 }
 
-typedef struct fill_list {
-    zlgi_request *requests;
-    zlg_selection *selections;
-    zlg_axis *axes;
-    size_t n;
-} fill_list;
-
-static bool fill_list_make(fill_list *list, zlgi_arena *arena, size_t n_objects, int rank)
+static void add_fills(const trimming *t, const int64_t *coordinates,
+                      const zlgi_request *fill, zlgi_boxes *boxes)
 {
-    size_t n = n_objects * (size_t)rank;
-    list->n = 0;
-    list->requests = zlgi_arena_get(arena, n * sizeof *list->requests);
-    list->selections = zlgi_arena_get(arena, n * sizeof *list->selections);
-    list->axes = zlgi_arena_get(arena, n * (size_t)rank * sizeof *list->axes);
-    return list->requests && list->selections && list->axes;
+    for (int i = 0; i < t->array->meta.rank; i++)
+        if (is_shorter(t, i) && outside_along(t, coordinates, i, zlgi_boxes_next(boxes)))
+            zlgi_boxes_add(boxes, fill);
 }
 
-static void add_fills(const trimming *t, const int64_t *coordinates, fill_list *list)
+static zlgi_request make_fill(const trimming *t)
 {
     static const ptrdiff_t still[ZLG_MAX_RANK] = {0};
-    int rank = t->array->meta.rank;
-    for (int i = 0; i < rank; i++) {
-        zlg_axis *axes = list->axes + list->n * (size_t)rank;
-        if (!is_shorter(t, i) || !outside_along(t, coordinates, i, axes))
-            continue;
-        list->selections[list->n] =
-            (zlg_selection){.kind = ZLG_BOX, .rank = rank, .axes = axes};
-        list->requests[list->n] =
-            (zlgi_request){.source = &t->whole,
-                           .selection = &list->selections[list->n],
-                           .memory = (uint8_t *)(uintptr_t)t->whole.fill.data,
-                           .strides = still,
-                           .skip_broken = true};
-        zlgi_request_settle(&list->requests[list->n], t->array, t->call);
-        list->requests[list->n].clears = !list->requests[list->n].keep_empty;
-        list->n++;
-    }
+    zlgi_request fill = {.source = &t->whole,
+                         .memory = (uint8_t *)(uintptr_t)t->whole.fill.data,
+                         .strides = still,
+                         .skip_broken = true};
+    zlgi_request_settle(&fill, t->array, t->call);
+    fill.clears = !fill.keep_empty;
+    return fill;
 }
 
 static zlg_status fill_batch(trimming *t, size_t first, size_t n, zlgi_arena *arena)
 {
-    fill_list list;
+    int rank = t->array->meta.rank;
+    const zlgi_request fill = make_fill(t);
     zlg_call call = zlgi_patience_rest(t->patience);
-    if (!fill_list_make(&list, arena, n, t->array->meta.rank))
-        return zlgi_no_memory(t->err, n);
+    zlgi_boxes boxes;
+    ZLGI_TRY(zlgi_boxes_make(&boxes, arena, n * (size_t)rank, rank, t->err));
     for (size_t i = first; i < first + n; i++)
-        add_fills(t, coordinates_at(t, &t->border, i), &list);
-    return zlgi_engine_write(&t->array->store->ctx->engine, list.requests, list.n, &call,
+        add_fills(t, coordinates_at(t, &t->border, i), &fill, &boxes);
+    return zlgi_engine_write(&t->array->store->ctx->engine, boxes.requests, boxes.n, &call,
                              t->err);
 }
 
