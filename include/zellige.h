@@ -620,7 +620,8 @@ typedef struct zlg_call {
      * all of it has been done by then. Clock, `cancel` and `poll` are looked at between
      * chunks and objects, and while many points, reads or elements of variable length are
      * put in order. Not interrupted are a codec with the one chunk that it has in hand, the
-     * placing of this chunk, and syncs at the end of a write that is to last. */
+     * copy of one that lies in the target as it is stored, and syncs at the end of a write
+     * that is to last. */
     int64_t deadline_ms;
     int n_threads;        /* 0: those of the context; else at most so many              */
     /* Called on the calling thread every 50 ms, later while it decodes a large piece, with
@@ -648,11 +649,12 @@ typedef struct zlg_call {
     zlg_transform_fn transform; /* reads of fixed-size types: see zlg_read_chunk; or NULL */
     void *transform_user;
     int transform_raw;          /* 1: it gets chunks as they are stored, and decodes them */
-    /* Reads with a transform: called on any thread with 1 before elements are put into a
-     * target, and with 0 when that is done. Non-zero from the former: the memory is not the
-     * caller's any more, nothing is put there and the call ends as cancelled. So a caller
-     * may leave a call behind that has a large chunk in hand. Writes that have it encode
-     * copies of the values. May be NULL. */
+    /* Reads: called on any thread with 1 before elements are put into a target, a MiB of
+     * them at most, and with 0 when that is done. Non-zero from the former: the memory is
+     * not the caller's any more, nothing is put there and the call ends as cancelled. So a
+     * caller may leave a call behind that has a large chunk in hand; nothing is decoded
+     * straight into a target then. Writes that have it encode copies of the values. May be
+     * NULL. */
     int (*placing)(void *user, int begins);
     /* Writes of shards in shards: the order in those of each level, outermost first; those
      * further inside take inner_order. May be NULL. */

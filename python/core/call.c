@@ -153,17 +153,20 @@ PyObject *core_put(PyObject *module, PyObject *args)
     return failed ? NULL : PyBool_FromLong(is_open);
 }
 
-bool core_call_put(core_call *call, PyObject *destination, PyObject *source)
+bool core_call_put(const core_call *call, PyObject *destination, PyObject *source,
+                   PyObject *cancel)
 {
-    bool has_door = call->call.placing != NULL;
-    if (has_door && place_for_python(call, 1) != 0) {
+    if (call->call.placing == NULL)
+        return PyObject_SetItem(destination, Py_Ellipsis, source) == 0;
+    PyObject *module = PyImport_ImportModule("zellige.apart"), *put = NULL;
+    if (module != NULL)
+        put = PyObject_CallMethod(module, "put", "OOO", destination, source, cancel);
+    bool is_put = put == Py_True;
+    if (put != NULL && !is_put)
         core_raise(&(zlg_error){ZLG_CANCELLED, "stopped by the caller"});
-        return false;
-    }
-    int failed = PyObject_SetItem(destination, Py_Ellipsis, source);
-    if (has_door)
-        place_for_python(call, 0);
-    return !failed;
+    Py_XDECREF(put);
+    Py_XDECREF(module);
+    return is_put;
 }
 
 void core_call_look(core_call *call)

@@ -194,9 +194,10 @@ bool core_call_watch(core_call *call, const core_state *state, PyObject *progres
 void core_call_reset(core_call *call);
 /* Has it been cancelled, or left behind? */
 bool core_call_is_cancelled(const core_call *call);
-/* destination[...] = source, unless the call has been left behind. False with an exception
- * set. */
-bool core_call_put(core_call *call, PyObject *destination, PyObject *source);
+/* destination[...] = source, unless the call has been left behind, by the `cancel` that it
+ * was given. False with an exception set. */
+bool core_call_put(const core_call *call, PyObject *destination, PyObject *source,
+                   PyObject *cancel);
 PyObject *core_leave(PyObject *module, PyObject *cancel);
 PyObject *core_put(PyObject *module, PyObject *args);
 /* What a write asks for, or else the node: 0 asks for nothing. */

@@ -271,6 +271,16 @@ static bool take_transform(core_transform *transform, core_call *call, read_job 
     return true;
 }
 
+/* A result that is not the caller's, while they may leave, needs no door. */
+static void choose_door(core_call *call, const read_job *jobs, size_t n)
+{
+    bool has_out = false;
+    for (size_t i = 0; i < n; i++)
+        has_out = has_out || jobs[i].out != NULL;
+    if (!has_out)
+        call->call.placing = NULL;
+}
+
 static bool run(read_job *jobs, size_t n, const read_terms *terms)
 {
     core_call call;
@@ -280,6 +290,7 @@ static bool run(read_job *jobs, size_t n, const read_terms *terms)
     const core_state *state = n > 0 ? core_state_of(jobs->array->module) : NULL;
     bool good = n == 0 || core_call_watch(&call, state, terms->progress, terms->cancel);
     good = good && take_transform(&transform, &call, jobs, n, terms);
+    choose_door(&call, jobs, n);
     call.call.missing_is_error = terms->missing_is_error;
     for (size_t i = 0; call.outer != NULL && i < n; i++)
         call.n_known +=
@@ -289,7 +300,7 @@ static bool run(read_job *jobs, size_t n, const read_terms *terms)
         good = !jobs[i].pick.handle->is_varlen || read_varlen(&jobs[i], &call);
     for (size_t i = 0; good && i < n; i++)
         good = jobs[i].out == NULL || jobs[i].out == jobs[i].result ||
-               core_call_put(&call, jobs[i].out, jobs[i].result);
+               core_call_put(&call, jobs[i].out, jobs[i].result, terms->cancel);
     core_transform_reset(&transform);
     core_call_reset(&call);
     return good;

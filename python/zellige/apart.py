@@ -8,9 +8,9 @@ handler raises, the call is told to stop and left behind: what it still has in h
 own memory, and it stores nothing any more. A call with a timeout is made so on any thread,
 and left when it has not ended by itself soon after that.
 
-Memory of the caller's is behind a door (python/core/call.c) which closes when they leave: a
-call puts something there through `put`, or through the engine where there is a transform,
-and they wait for no more than a piece of that.
+Memory of the caller's is behind a door (python/core/call.c) which closes when they leave: the
+engine decodes into memory of its own and puts things there through the door, and what the
+engine cannot place there goes through `put`; they wait for no more than a piece of that.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .apart import apart, apart_if, on_main_thread, put
+from .apart import apart, apart_if, on_main_thread
 from .choosing import Choosing
 from .coding import as_codec, split
 from .errors import UnsupportedError, UsageError
@@ -138,7 +138,7 @@ class Array(Choosing, Standard, Node):
         raw: bool | None,
     ) -> Any:
         return apart(
-            self._read_left,
+            self.read,
             selection,
             out,
             within=timeout,
@@ -148,17 +148,6 @@ class Array(Choosing, Standard, Node):
             transform=transform,
             raw=raw or False,
         )
-
-    def _read_left(self, selection: Any, out: Any, *, cancel: Any, **ways: Any) -> Any:
-        """A read that may be left behind. Chunks are decoded straight into the result, which
-        is not the caller's then; a transform gets them first."""
-        if out is None or ways["transform"] is not None:
-            return self.read(selection, out, cancel=cancel, **ways)
-        result = self.read(selection, cancel=cancel, **ways)
-        if not _alike([out], [result]):
-            return self.read(selection, out, cancel=cancel, **ways)  # says what is wrong
-        put(np.asarray(out), np.asarray(result), cancel)
-        return out
 
     def _write_apart(
         self,
@@ -230,7 +219,7 @@ class Array(Choosing, Standard, Node):
         leaves = transform is not None or self._goes_apart(timeout)
         make = partial(apart_async, within=timeout) if leaves else in_thread
         return await make(
-            self._read_left if leaves else self.read,
+            self.read,
             selection,
             out,
             timeout=timeout,
@@ -564,12 +553,6 @@ def _cut(edges: tuple[int, ...], length: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _alike(outs: Sequence[Any], results: Sequence[Any]) -> bool:
-    """Have they the shapes and types of what was read?"""
-    found = [(np.shape(out), np.asarray(out).dtype) for out in outs]
-    return found == [(np.shape(one), np.asarray(one).dtype) for one in results]
-
-
 def _any_goes_apart(parts: list[Any], timeout: float | None) -> bool:
     """Has one of these reads or writes large chunks, and may Ctrl-C or a timeout come?"""
     firsts = [part[0] for part in parts if isinstance(part, (tuple, list)) and part]
@@ -597,23 +580,12 @@ def read_many(
     pairs = list(reads)
     outs = None if out is None else list(out)
 
-    def run(into: list[Any] | None, cancel: Any = None) -> list[Any]:
+    def run(cancel: Any) -> list[Any]:
         ways = timeout, missing_is_error, progress, cancel, transform, raw
-        return _core.read_many(pairs, into, *ways)
-
-    def run_left(cancel: Any) -> list[Any]:
-        if outs is None or transform is not None:
-            return run(outs, cancel)
-        results = run(None, cancel)
-        if not _alike(outs, results):
-            return run(outs, cancel)  # which says what is wrong with them
-        for into, result in zip(outs, results, strict=True):
-            put(np.asarray(into), np.asarray(result), cancel)
-        return outs
+        return _core.read_many(pairs, outs, *ways)
 
     waits = transform is not None and on_main_thread()
-    leaves = waits or _any_goes_apart(pairs, timeout)
-    return apart(run_left, within=timeout) if leaves else run(outs)
+    return apart_if(waits or _any_goes_apart(pairs, timeout), run, timeout)
 
 
 def write_many(

@@ -65,25 +65,6 @@ void zlgi_job_stop(zlgi_job *job, const char *why)
     pthread_mutex_unlock(&job->lock);
 }
 
-static bool asks_to_place(const zlgi_job *job)
-{
-    return zlgi_job_transform(job) && job->call->placing;
-}
-
-bool zlgi_placing_begin(zlgi_job *job)
-{
-    if (!asks_to_place(job) || job->call->placing(job->call->user, 1) == 0)
-        return true;
-    zlgi_job_stop(job, "stopped by the caller");
-    return false;
-}
-
-void zlgi_placing_end(const zlgi_job *job)
-{
-    if (asks_to_place(job))
-        job->call->placing(job->call->user, 0);
-}
-
 /* Gives back what is reserved, and the buffers not in use that it was for, unless they are
  * for no more than n_kept bytes. */
 static void give_back(zlgi_worker *worker, uint64_t n_kept)
@@ -161,6 +142,16 @@ zlg_status zlgi_worker_check(zlgi_worker *worker)
         look_at_clock(job, worker);
     }
     return __atomic_load_n(&job->stopped, __ATOMIC_RELAXED) ? ZLG_CANCELLED : ZLG_OK;
+}
+
+static bool worker_goes_on(void *worker)
+{
+    return zlgi_worker_check(worker) == ZLG_OK;
+}
+
+zlgi_look zlgi_worker_look(zlgi_worker *worker)
+{
+    return (zlgi_look){.goes_on = worker_goes_on, .user = worker};
 }
 
 static void idle(void *user)

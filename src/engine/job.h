@@ -172,12 +172,11 @@ int zlgi_job_write_hands(zlgi_job *job);
 bool zlgi_job_goes_on(zlgi_job *job);
 /* Looks at cancel flag, deadline and poll; CANCELLED when the job must end. Cheap. */
 zlg_status zlgi_worker_check(zlgi_worker *worker);
+/* The same where there are many small steps. */
+zlgi_look zlgi_worker_look(zlgi_worker *worker);
 /* Before the buffers of a piece are taken: asks the budget for many bytes, which the worker
  * keeps, as it keeps the buffers, until others wait for them. Few bytes are not counted. */
 void zlgi_worker_reserve(zlgi_worker *worker, uint64_t n_bytes);
-/* May elements be put into the caller's memory? Then _end is due. */
-bool zlgi_placing_begin(zlgi_job *job);
-void zlgi_placing_end(const zlgi_job *job);
 /* Once everything is done: CANCELLED when the job was stopped, or its deadline passed. */
 zlg_status zlgi_job_end(zlgi_job *job, zlg_error *err);
 /* Ends the job: CANCELLED. */
@@ -226,6 +225,19 @@ zlg_status zlgi_fetch_all(zlgi_worker *worker, const zlgi_range *range, size_t l
  * this large stays in the second-level cache. */
 enum { ZLGI_GAP_BYTES = 16 * 1024, ZLGI_RUN_BYTES = 512 * 1024 };
 
+/* ------------------------------------------------------------------ placing (placing.c) */
+
+/* True when the caller may leave, so that nothing is put into their memory but in a few
+ * elements at a time between these two: when the first says CANCELLED, nothing at all. */
+bool zlgi_job_has_door(const zlgi_job *job);
+zlg_status zlgi_placing_begin(zlgi_job *job);
+void zlgi_placing_end(const zlgi_job *job);
+/* Calls `place` for parts of the use that together are all of it, and looks around between
+ * them. Counts what is done. */
+typedef void (*zlgi_place_fn)(const void *context, const zlgi_use *use);
+zlg_status zlgi_placing_use(zlgi_worker *worker, const zlgi_use *use, size_t item,
+                            zlgi_place_fn place, const void *context);
+
 /* ------------------------------------------------------------------ reading pieces */
 
 /* unit.c: decodes the unit and places it for every use. */
@@ -241,8 +253,8 @@ zlg_status zlgi_unit_transform(zlgi_worker *worker, const zlgi_source *source,
 zlg_status zlgi_encoded_take(zlgi_worker *worker, const zlgi_range *range,
                              const zlgi_uses *uses, zlg_error *err);
 /* unit.c: a fill value for every use. */
-void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
-                    const zlgi_uses *uses);
+zlg_status zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source,
+                          const zlgi_fill *fill, const zlgi_uses *uses);
 /* shard.c: the inner chunks that the uses touch: block i_block of n_blocks of them. index
  * may be given (shared by the blocks), else it is fetched. Failures are recorded by
  * piece. */

@@ -13,11 +13,15 @@ typedef struct raw_reader {
     const ptrdiff_t *strides;
     const zlgi_range *range;
     zlgi_buf *buf, *sorted;
+    zlgi_look look; /* while there are many points */
     zlg_error *err;
 } raw_reader;
 
 /* So many elements of a mask in one run are worth reading all of it; fewer are sorted. */
 enum { MASK_POINTS = 8192 };
+
+/* What is read at once, where it cannot be read to its place since the caller may leave. */
+enum { DOOR_BYTES = 4 * 1024 * 1024 };
 
 static int64_t first_of(const zlgi_use_axis *axis)
 {
@@ -64,23 +68,6 @@ static bool same_strides(const raw_reader *reader, const zlgi_use *use)
     return true;
 }
 
-static void split(zlgi_use *low, zlgi_use *high, int i_axis)
-{
-    zlgi_use_axis *a = &low->axis[i_axis], *b = &high->axis[i_axis];
-    int64_t half = a->count / 2;
-    b->count -= half;
-    a->count = half;
-    if (a->list) {
-        b->list += half;
-        b->place += half;
-    } else {
-        b->start += half * b->step;
-        high->memory += half * b->stride;
-    }
-    zlgi_use_settle(low, i_axis);
-    zlgi_use_settle(high, i_axis);
-}
-
 /* Reads the span and places the use, whose coordinates then count from its first
  * element. */
 static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first,
@@ -93,8 +80,8 @@ static zlg_status read_span(raw_reader *reader, zlgi_use *use, uint64_t first,
         use->axis[i].base += first_of(&use->axis[i]);
         use->axis[i].start = 0;
     }
-    zlgi_unit_place_use(reader->source, reader->chain, reader->strides, bytes, use);
-    return ZLG_OK;
+    return zlgi_unit_place_use(reader->worker, reader->source, reader->chain,
+                               reader->strides, bytes, use);
 }
 
 static zlg_status read_use(raw_reader *reader, zlgi_use *use)
@@ -106,6 +93,10 @@ static zlg_status read_use(raw_reader *reader, zlgi_use *use)
     bool direct = span == wanted && same_strides(reader, use);
     /* Repeated positions may make `wanted` larger than the span. */
     bool close = span <= ZLGI_RUN_BYTES && span <= 2 * wanted + ZLGI_GAP_BYTES;
+    if (direct && zlgi_job_has_door(reader->worker->job)) {
+        direct = false;
+        close = span <= DOOR_BYTES;
+    }
     if (reader->worker->trace && (direct || widest < 0 || close))
         return zlgi_trace_add(reader->worker->trace, reader->range->offset + first, span, 1,
                               reader->err);
@@ -116,14 +107,10 @@ static zlg_status read_use(raw_reader *reader, zlgi_use *use)
         reader->worker->n_done += span;
         return ZLG_OK;
     }
-    if (widest < 0 || close) {
-        reader->worker->n_done += wanted;
+    if (widest < 0 || close)
         return read_span(reader, use, first, span);
-    }
     zlgi_use low, high;
-    memcpy(&low, use, zlgi_use_bytes(use->rank));
-    memcpy(&high, use, zlgi_use_bytes(use->rank));
-    split(&low, &high, widest);
+    zlgi_use_halve(use, widest, &low, &high);
     ZLGI_TRY(read_use(reader, &low));
     return read_use(reader, &high);
 }
@@ -163,10 +150,16 @@ static zlg_status read_elements(raw_reader *reader, raw_point *points, size_t n,
         ZLGI_TRY(zlgi_fetch(reader->worker, reader->range, first,
                             (size_t)(last - first) + item, reader->buf, &bytes,
                             reader->err));
-        for (size_t k = i; k < end; k++) {
-            uint8_t *to = memory + points[k].id * stride;
-            memcpy(to, bytes + (points[k].offset - first), item);
-            zlgi_unit_finish(reader->chain, reader->source, to, item);
+        for (size_t k = i, stop; k < end;) {
+            if (!zlgi_look_span(&reader->look, k, end, &stop))
+                return ZLG_CANCELLED;
+            ZLGI_TRY(zlgi_placing_begin(reader->worker->job));
+            for (; k < stop; k++) {
+                uint8_t *to = memory + points[k].id * stride;
+                memcpy(to, bytes + (points[k].offset - first), item);
+                zlgi_unit_finish(reader->chain, reader->source, to, item);
+            }
+            zlgi_placing_end(reader->worker->job);
         }
     }
     reader->worker->n_done += n * item;
@@ -213,7 +206,6 @@ static zlg_status read_mask(raw_reader *reader, zlgi_use *use)
         if (reader->worker->trace)
             return zlgi_trace_add(reader->worker->trace, reader->range->offset + first,
                                   span, 1, reader->err);
-        reader->worker->n_done += n * item;
         return read_span(reader, use, first, span);
     }
     if (n < MASK_POINTS) {
@@ -224,9 +216,7 @@ static zlg_status read_mask(raw_reader *reader, zlgi_use *use)
         return read_elements(reader, points, n, use->mask->memory, use->mask->stride);
     }
     zlgi_use low, high;
-    memcpy(&low, use, zlgi_use_bytes(use->rank));
-    memcpy(&high, use, zlgi_use_bytes(use->rank));
-    split(&low, &high, widest);
+    zlgi_use_halve(use, widest, &low, &high);
     ZLGI_TRY(read_mask(reader, &low));
     return read_mask(reader, &high);
 }
@@ -257,6 +247,7 @@ zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
                          .chain = level->chain,
                          .strides = box->strides,
                          .range = range,
+                         .look = zlgi_worker_look(worker),
                          .err = err};
     reader.buf = zlgi_scratch_push(worker->scratch);
     reader.sorted = zlgi_scratch_push(worker->scratch);
@@ -264,7 +255,8 @@ zlg_status zlgi_raw_read(zlgi_worker *worker, const zlgi_source *source,
     for (size_t i = 0; i < uses->n && status == ZLG_OK; i++)
         status = read_any(&reader, zlgi_uses_at(uses, i));
     worker->stats.n_chunks++;
-    if (uses->n == 1 && zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides))
+    if (uses->n == 1 && !zlgi_job_has_door(worker->job) &&
+        zlgi_use_matches(zlgi_uses_at(uses, 0), shape, box->strides))
         worker->stats.n_chunks_direct++;
     zlgi_scratch_pop(worker->scratch);
     zlgi_scratch_pop(worker->scratch);

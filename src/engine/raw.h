@@ -9,10 +9,10 @@
 /* unit.c: elements from edge n_folded to native canonical values, in place. */
 void zlgi_unit_finish(const zlgi_chain *chain, const zlgi_source *source, uint8_t *elements,
                       size_t n_bytes);
-/* unit.c: elements from edge n_folded to one use of them. */
-void zlgi_unit_place_use(const zlgi_source *source, const zlgi_chain *chain,
-                         const ptrdiff_t *strides, const uint8_t *unit,
-                         const zlgi_use *use);
+/* unit.c: elements from edge n_folded to one use of them in the caller's memory. */
+zlg_status zlgi_unit_place_use(zlgi_worker *worker, const zlgi_source *source,
+                               const zlgi_chain *chain, const ptrdiff_t *strides,
+                               const uint8_t *unit, const zlgi_use *use);
 /* unit.c: all of a unit, to elements with these strides, in the axes of the unit, as
  * native canonical values. */
 zlg_status zlgi_unit_decode(const zlgi_source *source, const zlgi_level *level,

@@ -116,8 +116,7 @@ static zlg_status missing(task *t, const zlgi_uses *uses, zlg_error *err)
         note_missing(t, call->missing);
     if (call && call->missing_is_error)
         return zlgi_fail(err, ZLG_NOT_FOUND, "it is not stored");
-    zlgi_unit_fill(t->worker, t->source, &t->source->fill, uses);
-    return ZLG_OK;
+    return zlgi_unit_fill(t->worker, t->source, &t->source->fill, uses);
 }
 
 /* Block i of n of what is wanted of a raw object: a slab along its first axis that is long

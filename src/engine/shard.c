@@ -447,10 +447,10 @@ static zlg_status take_piece(shard_reader *reader, piece p, size_t *n_ring)
         ZLGI_TRY(zlgi_worker_check(reader->worker));
         ZLGI_TRY(set_piece_uses(reader, &p));
         const zlgi_fill *fill = &reader->level->fill;
-        zlgi_unit_fill(reader->worker, reader->source,
-                       fill->data ? fill : &reader->source->fill, &reader->piece_uses);
         reader->worker->stats.n_chunks_empty++;
-        return ZLG_OK;
+        return zlgi_unit_fill(reader->worker, reader->source,
+                              fill->data ? fill : &reader->source->fill,
+                              &reader->piece_uses);
     }
     reader->pieces[(*n_ring)++] = p;
     if (*n_ring < RING_PIECES)

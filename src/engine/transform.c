@@ -69,16 +69,26 @@ static zlg_status show(shown *s, zlg_read_chunk *chunk)
     return zlgi_within(err, status, "transform");
 }
 
-static zlg_status place(const shown *s, uint8_t *elements, const zlgi_uses *uses)
+typedef struct given {
+    const shown *s;
+    const uint8_t *elements;
+} given;
+
+static void place_given(const void *context, const zlgi_use *use)
 {
     static const zlgi_swap none = {.width = 0};
-    if (s->level->chain->normalize && s->source->item > 0)
-        zlgi_dtype_normalize(s->source->dtype, elements, s->n_bytes / s->source->item);
-    if (!zlgi_placing_begin(s->worker->job))
-        return ZLG_CANCELLED;
+    const given *g = context;
+    zlgi_place(use, g->elements, g->s->strides, g->s->source->item, &none);
+}
+
+static zlg_status place(const shown *s, uint8_t *elements, const zlgi_uses *uses)
+{
+    given g = {.s = s, .elements = elements};
+    size_t item = s->source->item;
+    if (s->level->chain->normalize && item > 0)
+        zlgi_dtype_normalize(s->source->dtype, elements, s->n_bytes / item);
     for (size_t i = 0; i < uses->n; i++)
-        zlgi_place(zlgi_uses_at(uses, i), elements, s->strides, s->source->item, &none);
-    zlgi_placing_end(s->worker->job);
+        ZLGI_TRY(zlgi_placing_use(s->worker, zlgi_uses_at(uses, i), item, place_given, &g));
     return ZLG_OK;
 }
 
@@ -104,7 +114,7 @@ static zlg_status transform(shown *s, const zlgi_range *range, const zlgi_uses *
                             .n_bytes_elements = s->n_bytes};
     ZLGI_TRY(show(s, &chunk));
     if (!chunk.placed)
-        ZLGI_TRY(place(s, elements, uses));
+        return place(s, elements, uses);
     for (size_t i = 0; i < uses->n; i++)
         s->worker->n_done +=
             (uint64_t)zlgi_use_count(zlgi_uses_at(uses, i)) * s->source->item;

@@ -1,25 +1,29 @@
 /*
  * unit.c: one chunk or inner chunk that is decoded whole, and placed for every use of it.
- * Straight into the caller's memory when that has the layout of the unit.
+ * Straight into the caller's memory when that has the layout of the unit and they stay
+ * there.
  */
 #include "engine/raw.h"
 
-static uint64_t use_bytes(const zlgi_source *source, const zlgi_use *use)
+/* One element everywhere. */
+typedef struct filling {
+    const uint8_t *value;
+    size_t item;
+} filling;
+
+static void place_fill(const void *context, const zlgi_use *use)
 {
-    return (uint64_t)zlgi_use_count(use) * source->item;
+    const filling *f = context;
+    zlgi_place_fill(use, f->value, f->item);
 }
 
-void zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source, const zlgi_fill *fill,
-                    const zlgi_uses *uses)
+zlg_status zlgi_unit_fill(zlgi_worker *worker, const zlgi_source *source,
+                          const zlgi_fill *fill, const zlgi_uses *uses)
 {
-    if (worker->job->taken || !zlgi_placing_begin(worker->job))
-        return;
-    for (size_t i = 0; i < uses->n; i++) {
-        const zlgi_use *use = zlgi_uses_at(uses, i);
-        zlgi_place_fill(use, fill->data, source->item);
-        worker->n_done += use_bytes(source, use);
-    }
-    zlgi_placing_end(worker->job);
+    filling f = {.value = fill->data, .item = source->item};
+    for (size_t i = 0; i < uses->n && !worker->job->taken; i++)
+        ZLGI_TRY(zlgi_placing_use(worker, zlgi_uses_at(uses, i), f.item, place_fill, &f));
+    return ZLG_OK;
 }
 
 /* Elements as they came out of the chain, at one place in C order of the unit: to native
@@ -35,8 +39,8 @@ void zlgi_unit_finish(const zlgi_chain *chain, const zlgi_source *source, uint8_
         zlgi_dtype_normalize(source->dtype, elements, n_bytes / source->item);
 }
 
-void zlgi_unit_place_use(const zlgi_source *source, const zlgi_chain *chain,
-                         const ptrdiff_t *strides, const uint8_t *unit, const zlgi_use *use)
+static void place_use(const zlgi_source *source, const zlgi_chain *chain,
+                      const ptrdiff_t *strides, const uint8_t *unit, const zlgi_use *use)
 {
     zlgi_place(use, unit, strides, source->item, &chain->swap);
     if (chain->normalize) /* there: the unit may be lent by the store, and large */
@@ -59,24 +63,47 @@ zlg_status zlgi_unit_decode(const zlgi_source *source, const zlgi_level *level,
     if (unit.data == elements)
         zlgi_unit_finish(chain, source, elements, unit.n);
     else
-        zlgi_unit_place_use(source, chain, box->strides, unit.data, &whole);
+        place_use(source, chain, box->strides, unit.data, &whole);
     return ZLG_OK;
+}
+
+/* A decoded unit. */
+typedef struct decoded {
+    const zlgi_source *source;
+    const zlgi_chain *chain;
+    const ptrdiff_t *strides;
+    const uint8_t *bytes;
+} decoded;
+
+static void place_decoded(const void *context, const zlgi_use *use)
+{
+    const decoded *d = context;
+    place_use(d->source, d->chain, d->strides, d->bytes, use);
+}
+
+zlg_status zlgi_unit_place_use(zlgi_worker *worker, const zlgi_source *source,
+                               const zlgi_chain *chain, const ptrdiff_t *strides,
+                               const uint8_t *unit, const zlgi_use *use)
+{
+    decoded d = {.source = source, .chain = chain, .strides = strides, .bytes = unit};
+    return zlgi_placing_use(worker, use, source->item, place_decoded, &d);
 }
 
 zlg_status zlgi_unit_place(zlgi_worker *worker, const zlgi_source *source,
                            const zlgi_chain *chain, const ptrdiff_t *strides,
                            zlgi_bytes unit, const zlgi_uses *uses, zlg_error *err)
 {
-    bool placed = true;
     for (size_t i = 0; i < uses->n; i++) {
         const zlgi_use *use = zlgi_uses_at(uses, i);
-        if (worker->keep)
-            placed = placed && zlgi_place_views(use, unit.data, strides, worker->keep);
-        else
-            zlgi_unit_place_use(source, chain, strides, unit.data, use);
-        worker->n_done += use_bytes(source, use);
+        if (!worker->keep) {
+            ZLGI_TRY(zlgi_unit_place_use(worker, source, chain, strides, unit.data, use));
+            continue;
+        }
+        if (!zlgi_place_views(use, unit.data, strides, worker->keep))
+            return zlgi_no_memory(err, unit.n);
+        worker->n_done += (uint64_t)zlgi_use_count(use) * source->item;
     }
-    return placed ? ZLG_OK : zlgi_no_memory(err, unit.n);
+    return ZLG_OK;
 }
 
 static zlg_status place_direct(const zlgi_source *source, const zlgi_chain *chain,
@@ -198,7 +225,8 @@ static zlg_status decode_and_place(zlgi_worker *worker, const zlgi_source *sourc
 {
     const zlgi_chain *chain = level->chain;
     const zlgi_use *only = uses->n == 1 && !worker->keep ? zlgi_uses_at(uses, 0) : NULL;
-    bool direct = only && zlgi_use_matches(only, shape, box->strides);
+    bool direct = only && !zlgi_job_has_door(worker->job) &&
+                  zlgi_use_matches(only, shape, box->strides);
     zlgi_bytes unit;
     slabs rows;
     if (only && !direct && make_slabs(level, box, shape, encoded, only, &rows))

@@ -315,6 +315,31 @@ zlg_status zlgi_use_make(zlgi_arena *arena, const zlgi_grid *grid,
     return ZLG_OK;
 }
 
+void zlgi_use_halve(const zlgi_use *use, int i_axis, zlgi_use *low, zlgi_use *high)
+{
+    memcpy(low, use, zlgi_use_bytes(use->rank));
+    memcpy(high, use, zlgi_use_bytes(use->rank));
+    if (use->kind == ZLGI_USE_POINTS) {
+        low->n_points /= 2;
+        high->n_points -= low->n_points;
+        high->ids += low->n_points;
+        return;
+    }
+    zlgi_use_axis *a = &low->axis[i_axis], *b = &high->axis[i_axis];
+    int64_t half = a->count / 2;
+    b->count -= half;
+    a->count = half;
+    if (a->list) {
+        b->list += half;
+        b->place += half;
+    } else {
+        b->start += half * b->step;
+        high->memory += half * b->stride;
+    }
+    zlgi_use_settle(low, i_axis);
+    zlgi_use_settle(high, i_axis);
+}
+
 int64_t zlgi_use_count(const zlgi_use *use)
 {
     if (use->kind == ZLGI_USE_POINTS)

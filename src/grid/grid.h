@@ -207,6 +207,9 @@ static inline void zlgi_use_settle(zlgi_use *use, int i_axis)
 }
 bool zlgi_use_cut(const zlgi_use *use, const int64_t *start, const int64_t *shape,
                   zlgi_use *out);
+/* The halves of a use of two elements and more: of its points, or along an axis whose count
+ * is not 1. */
+void zlgi_use_halve(const zlgi_use *use, int i_axis, zlgi_use *low, zlgi_use *high);
 /* Axis i of the result is axis order[i]. */
 void zlgi_use_permute(zlgi_use *use, const int *order);
 

@@ -227,6 +227,90 @@ def test_a_large_out(tmp_path):
         array.read(out=out[:1])
 
 
+CODECS = {"raw": None, "zstd": zellige.codecs.Zstd(level=1)}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_read_into_out_is_left_behind(codec):
+    """What comes of the chunk in hand does not reach memory that is free by then."""
+    found = run(f"""
+        class Slow(dict):
+            held = None
+            def get(self, key):
+                found = super().get(key)
+                return self.held(found) if self.held else found
+
+        n, slow, Zstd = 9 << 20, Slow(), zellige.codecs.Zstd
+        array = zellige.create_array(
+            zellige.MemoryStore(slow), data=np.ones((2, n), "u1"), chunks=(1, n),
+            compressors={CODECS[codec]!r},
+        )
+        for seconds, call in (
+            (None, lambda out: array.read(out=out)),
+            (None, lambda out: array.read([1, 0], out=out)),
+            (None, lambda out: zellige.read_many([(array, 0), (array, 1)], list(out))),
+            (None, lambda out: asyncio.run(array.read_async(out=out))),
+            (0.2, lambda out: array.read(out=out, timeout=0.2)),
+        ):
+            out = np.zeros((2, n), "u1")
+            slow.held = Held(lambda data: data)
+            if seconds is None:
+                threading.Thread(target=slow.held.press).start()
+            try:
+                call(out)
+            except (KeyboardInterrupt, TimeoutError):
+                threads = left()
+                slow.held.let_go.set()
+                for thread in threads:
+                    thread.join(60)
+                print(len(threads), out.any())
+            slow.held = None
+    """)
+    assert found == ["1 False"] * 5
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_no_second_result(tmp_path, codec):
+    """However a call may be left, the memory beyond its result is that of pieces: that of
+    two workers, each with a chunk stored and decoded, and 16 MiB."""
+    n, chunk = 192 << 20, 12 << 20
+    array = zellige.create_array(
+        tmp_path, shape=n, chunks=chunk, dtype="u1", compressors=CODECS[codec]
+    )
+    for i in range(0, n, chunk):
+        array[i : i + chunk] = np.random.default_rng(i).integers(0, 9, chunk, "u1")
+    found = run(f"""
+        zellige.config.set({{"engine.threads": 2}})
+        array = zellige.open_array({str(tmp_path)!r})
+        out = np.full(({n}), 9, "u1")
+
+        def kib(name):
+            with open("/proc/self/status") as file:
+                return int(file.read().split(name + ":")[1].split()[0])
+
+        def on_another(call):
+            thread = threading.Thread(target=call)
+            thread.start()
+            thread.join()
+
+        for call in (
+            lambda: array.read(out=out),
+            lambda: array.read(out=out, timeout=600),
+            lambda: on_another(lambda: array.read(out=out, timeout=600)),
+            lambda: zellige.read_many([(array, ...)], [out]),
+            lambda: zellige.read_many([(array, slice(None, None, -1))], [out]),
+            lambda: asyncio.run(array.read_async(out=out)),
+        ):
+            with open("/proc/self/clear_refs", "w") as file:
+                file.write("5")  # the highest mark of memory falls to what is in use
+            before = kib("VmRSS")
+            call()
+            print((kib("VmHWM") - before) >> 10)
+    """)
+    assert len(found) == 6
+    assert max(map(int, found)) <= 2 * 2 * (chunk >> 20) + 16, found
+
+
 # ---------------------------------------------------------------------- names
 
 
