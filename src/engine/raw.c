@@ -126,20 +126,38 @@ static inline bool offset_is_less(const raw_point *a, const raw_point *b,
     (void)context;
     return a->offset != b->offset ? a->offset < b->offset : a->id < b->id;
 }
-ZLGI_SORT(sort_points, raw_point, offset_is_less)
+
+static inline bool goes_on(const void *context)
+{
+    zlgi_look *const *look = context;
+    return zlgi_look_up(*look, 64); /* a part of what is sorted is many steps */
+}
+ZLGI_SORT_WHILE(sort_points, raw_point, offset_is_less, goes_on)
+
+/* Behind the last point that is read together with point i. */
+static size_t end_of_run(raw_reader *reader, const raw_point *points, size_t i, size_t n)
+{
+    uint64_t first = points[i].offset;
+    for (size_t k = i + 1, stop; k < n && zlgi_look_span(&reader->look, k, n, &stop);)
+        for (; k < stop; k++)
+            if (points[k].offset - points[k - 1].offset > ZLGI_GAP_BYTES ||
+                points[k].offset - first >= ZLGI_RUN_BYTES)
+                return k;
+    return n;
+}
 
 /* n elements, wherever they lie: element `id` goes to memory + id * stride. */
 static zlg_status read_elements(raw_reader *reader, raw_point *points, size_t n,
                                 uint8_t *memory, ptrdiff_t stride)
 {
     size_t item = reader->source->item;
-    sort_points(points, n, NULL);
+    zlgi_look *look = &reader->look;
+    sort_points(points, n, &look);
     for (size_t i = 0, end; i < n; i = end) {
-        uint64_t first = points[i].offset, last = first;
-        for (end = i + 1; end < n && points[end].offset - last <= ZLGI_GAP_BYTES &&
-                          points[end].offset - first < ZLGI_RUN_BYTES;
-             end++)
-            last = points[end].offset;
+        end = end_of_run(reader, points, i, n);
+        if (!zlgi_look_up(&reader->look, 0))
+            return ZLG_CANCELLED;
+        uint64_t first = points[i].offset, last = points[end - 1].offset;
         const uint8_t *bytes;
         if (reader->worker->trace) {
             ZLGI_TRY(zlgi_trace_add(reader->worker->trace, reader->range->offset + first,
@@ -171,12 +189,16 @@ static zlg_status read_points(raw_reader *reader, const zlgi_use *use)
     size_t n = (size_t)use->n_points;
     ZLGI_TRY(zlgi_buf_reserve(reader->sorted, n * sizeof(raw_point), false, reader->err));
     raw_point *points = (raw_point *)(void *)reader->sorted->data;
-    for (size_t i = 0; i < n; i++) {
-        points[i] = (raw_point){.id = use->ids[i]};
-        for (int k = 0; k < use->rank; k++)
-            points[i].offset +=
-                (uint64_t)(use->axis[k].list[use->ids[i]] - use->axis[k].base) *
-                (uint64_t)reader->strides[k];
+    for (size_t i = 0, end; i < n;) {
+        if (!zlgi_look_span(&reader->look, i, n, &end))
+            return ZLG_CANCELLED;
+        for (; i < end; i++) {
+            points[i] = (raw_point){.id = use->ids[i]};
+            for (int k = 0; k < use->rank; k++)
+                points[i].offset +=
+                    (uint64_t)(use->axis[k].list[use->ids[i]] - use->axis[k].base) *
+                    (uint64_t)reader->strides[k];
+        }
     }
     return read_elements(reader, points, n, use->memory, use->point_stride);
 }

@@ -42,6 +42,7 @@ typedef struct shard_reader {
     bool single;
     uint64_t low, high; /* the block at hand: touched[low .. high - 1], or inner chunks */
     piece *pieces;      /* RING_PIECES of them */
+    zlgi_look look;     /* while there are many entries */
     zlg_error *err;
     uint64_t failed; /* nested: the lowest inner chunk that failed; UINT64_MAX: none */
     zlg_error failure;
@@ -134,16 +135,17 @@ static inline bool entry_is_less(const entry *a, const entry *b, const void *con
     (void)context;
     return a->chunk != b->chunk ? a->chunk < b->chunk : a->use < b->use;
 }
-ZLGI_SORT(sort_entries, entry, entry_is_less)
+
+static inline bool goes_on(const void *context)
+{
+    zlgi_look *const *look = context;
+    return zlgi_look_up(*look, 64); /* a part of what is sorted is many steps */
+}
+ZLGI_SORT_WHILE(sort_entries, entry, entry_is_less, goes_on)
 
 static zlg_status add_entry(shard_reader *reader, entry e)
 {
     return zlgi_buf_append(reader->entries, &e, sizeof e, reader->err);
-}
-
-static bool worker_goes_on(void *worker)
-{
-    return zlgi_worker_check(worker) == ZLG_OK;
 }
 
 /* The ids of a use by inner chunk: appended to reader->ids, one entry a chunk. */
@@ -154,9 +156,8 @@ static zlg_status add_points(shard_reader *reader, uint32_t i_use)
     size_t room = zlgi_points_room(use, &reader->grid, reader->low, reader->high);
     ZLGI_TRY(zlgi_buf_reserve(ids, ids->n + room * sizeof(int64_t), true, reader->err));
     zlgi_points points;
-    zlgi_look look = {.goes_on = worker_goes_on, .user = reader->worker};
     if (!zlgi_points_sort(use, &reader->grid, reader->low, reader->high,
-                          (int64_t *)(void *)(ids->data + ids->n), &look, &points))
+                          (int64_t *)(void *)(ids->data + ids->n), &reader->look, &points))
         return ZLG_CANCELLED;
     if (reader->uses->n == 1) /* there will be no others */
         ZLGI_TRY(
@@ -167,6 +168,8 @@ static zlg_status add_points(shard_reader *reader, uint32_t i_use)
         e.first_id = (int64_t)(ids->n / sizeof(int64_t) + first);
         e.n_ids = (int64_t)n;
         ZLGI_TRY(add_entry(reader, e));
+        if (!zlgi_look_up(&reader->look, 1 + n / 16))
+            return ZLG_CANCELLED;
     }
     ids->n += points.n * sizeof(int64_t);
     return ZLG_OK;
@@ -229,6 +232,8 @@ static zlg_status add_box(shard_reader *reader, uint32_t i_use, zlgi_buf *tables
     ZLGI_TRY(touch(reader, zlgi_uses_at(reader->uses, i_use), tables, touched, &n));
     for (uint64_t k = 0; k < n; k++) {
         entry e = {.chunk = touched_chunk(reader, touched, k), .use = i_use};
+        if (!zlgi_look_up(&reader->look, 1))
+            return ZLG_CANCELLED;
         if (e.chunk >= reader->low && e.chunk < reader->high &&
             is_wanted(reader, i_use, e.chunk))
             ZLGI_TRY(add_entry(reader, e));
@@ -243,9 +248,10 @@ static zlg_status make_entries(shard_reader *reader, zlgi_buf *work)
         ZLGI_TRY(points ? add_points(reader, i) : add_box(reader, i, work));
     }
     entry *entries = (entry *)(void *)reader->entries->data;
+    zlgi_look *look = &reader->look;
     if (reader->uses->n > 1)
-        sort_entries(entries, reader->entries->n / sizeof *entries, NULL);
-    return ZLG_OK;
+        sort_entries(entries, reader->entries->n / sizeof *entries, &look);
+    return zlgi_look_up(look, 0) ? ZLG_OK : ZLG_CANCELLED;
 }
 
 /* ------------------------------------------------------------------ pieces */
@@ -609,6 +615,7 @@ zlg_status zlgi_shard_read(zlgi_worker *worker, const zlgi_source *source,
                            .level = level,
                            .range = range,
                            .uses = uses,
+                           .look = zlgi_worker_look(worker),
                            .err = err,
                            .failed = UINT64_MAX};
     ZLGI_TRY(zlgi_level_box_get(level, worker->job->engine->limits, shape, &room,

@@ -92,10 +92,79 @@ static void test_patience(void **state)
     close_fixture(&f);
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+typedef struct polls {
+    int n; /* since there was a plan */
+    double planned;
+} polls;
+
+static int count_poll(void *user, uint64_t n_done, uint64_t n_all)
+{
+    polls *p = user;
+    (void)n_done;
+    p->n += n_all > 0;
+    if (n_all == 0)
+        p->planned = cpu_seconds();
+    return 0;
+}
+
+/* Very many points in one object: the caller is asked every 50 ms also while these are put
+ * in order, and not only between what is read. */
+static void test_points_of_one_object(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1 << 20, N_POINTS = 3000000 };
+    static const char *const codecs[] = {"[{\"name\":\"bytes\"}]",
+                                         "[" SHARD("[4096]", "[{\"name\":\"bytes\"}]") "]"};
+    int64_t *list = malloc(N_POINTS * sizeof *list);
+    uint8_t *out = malloc(N_POINTS), *elements = malloc(LENGTH);
+    uint64_t x = 1;
+    for (int i = 0; i < N_POINTS; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        list[i] = (int64_t)(x >> 44);
+    }
+    for (int i = 0; i < LENGTH; i++)
+        elements[i] = (uint8_t)(i % 251);
+    for (size_t k = 0; k < ZLGI_COUNT(codecs); k++) {
+        fixture f;
+        open_fixture(&f);
+        zlg_array *array = put_array(f.stores[1], "", "[1048576]", "\"uint8\"",
+                                     REGULAR("[1048576]"), "0", codecs[k]);
+        MUST(zlg_array_write(array, NULL, &(zlg_source){.data = elements}, NULL, err_));
+        const int64_t *coordinates[] = {list};
+        const zlg_selection points = {.kind = ZLG_POINTS,
+                                      .rank = 1,
+                                      .coordinates = coordinates,
+                                      .n_points = N_POINTS};
+        polls p = {.planned = cpu_seconds()};
+        zlg_call call = ZLG_CALL_INIT;
+        call.n_threads = 1;
+        call.poll = count_poll;
+        call.user = &p;
+        MUST(zlg_array_read(array, &points, &(zlg_target){.data = out}, &call, err_));
+        double seconds = cpu_seconds() - p.planned;
+        if (p.n < (int)(seconds / 0.15) - 1)
+            fail_msg("asked %d times in %.3f s of %s", p.n, seconds, codecs[k]);
+        for (int i = 0; i < N_POINTS; i++)
+            if (out[i] != list[i] % 251)
+                fail_msg("point %d", i);
+        zlg_array_close(array);
+        close_fixture(&f);
+    }
+    free(list), free(out), free(elements);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_points_of_one_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
