@@ -4,6 +4,7 @@
  * uncounted round warms memory and caches; with --cold the system forgets the array's
  * files before each round instead.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,16 +73,40 @@ static zlg_status read_all(bench *b, double *seconds, zlg_error *err)
 
 /* ------------------------------------------------------------------ cold reads */
 
+typedef struct forgetting {
+    const char *folder, *path; /* of the store, and of the node in it */
+    char file[8192];
+    int code; /* what went wrong with `file` */
+} forgetting;
+
 static int forget(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
-    const cli_node *node = user;
-    char path[8192];
+    forgetting *f = user;
     (void)n_bytes;
-    int n = snprintf(path, sizeof path, "%s/%s%s%s", node->folder, node->path,
-                     *node->path ? "/" : "", name);
-    if (!is_prefix && n > 0 && (size_t)n < sizeof path)
-        cli_forget_file(path);
-    return 0;
+    if (is_prefix)
+        return 0;
+    int n = snprintf(f->file, sizeof f->file, "%s/%s%s%s", f->folder, f->path,
+                     *f->path ? "/" : "", name);
+    f->code = n > 0 && (size_t)n < sizeof f->file ? cli_forget_file(f->file) : ENAMETOOLONG;
+    return f->code;
+}
+
+/* A file that stays in memory would be measured as if it were cold. */
+static zlg_status forget_all(const bench *b, zlg_error *err)
+{
+    zlg_call call = ZLG_CALL_INIT;
+    call.cancel = cli_interrupt_flag();
+    char *folder = cli_plain_folder(b->node->folder);
+    if (!folder)
+        return cli_no_memory(err, strlen(b->node->folder));
+    forgetting f = {.folder = folder, .path = b->node->path};
+    zlg_status status =
+        zlg_store_list_call(b->node->store, b->node->path, 0, forget, &f, &call, err);
+    free(folder);
+    if (f.code == 0)
+        return status;
+    return cli_fail(err, ZLG_IO, "%.400s: it cannot be made cold: %s", f.file,
+                    strerror(f.code));
 }
 
 /* ------------------------------------------------------------------ report */
@@ -137,11 +162,8 @@ static zlg_status run_rounds(bench *b, zlg_error *err)
     size_t n_rounds = b->settings->rounds ? (size_t)b->settings->rounds : DEFAULT_ROUNDS;
     CLI_TRY(read_all(b, &b->seconds[0], err));
     for (size_t i = 0; i < n_rounds; i++) {
-        zlg_call call = ZLG_CALL_INIT;
-        call.cancel = cli_interrupt_flag();
         if (b->settings->cold)
-            CLI_TRY(zlg_store_list_call(b->node->store, b->node->path, 0, forget,
-                                        (void *)(uintptr_t)b->node, &call, err));
+            CLI_TRY(forget_all(b, err));
         CLI_TRY(read_all(b, &b->seconds[i], err));
     }
     (b->settings->json ? report_json : report)(b, n_rounds);

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "os.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -155,12 +157,35 @@ void cli_remove_folders(const char *path, size_t n)
     }
 }
 
-void cli_forget_file(const char *path)
+char *cli_plain_folder(const char *path)
+{
+    static const char scheme[] = "file://", host[] = "localhost/";
+    char *out = strdup(path), *to = out;
+    if (strncmp(path, scheme, strlen(scheme)) != 0 || !out)
+        return out;
+    path += strlen(scheme);
+    if (strncmp(path, host, strlen(host)) == 0)
+        path += strlen(host) - 1;
+    while (*path) {
+        char code[3] = {0};
+        bool is_coded = *path == '%' && isxdigit((unsigned char)path[1]) &&
+                        isxdigit((unsigned char)path[2]);
+        if (is_coded)
+            memcpy(code, path + 1, 2);
+        *to++ = is_coded ? (char)strtol(code, NULL, 16) : *path;
+        path += is_coded ? 3 : 1;
+    }
+    *to = 0;
+    return out;
+}
+
+int cli_forget_file(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return;
+        return errno;
     fdatasync(fd); /* pages not yet written cannot be forgotten */
-    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    int code = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     close(fd);
+    return code;
 }

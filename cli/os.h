@@ -72,7 +72,9 @@ size_t cli_existing(const char *path);
  * far as nothing is in them. */
 void cli_remove_folders(const char *path, size_t n);
 
-/* Asks the system to forget what it keeps of a file in memory. */
-void cli_forget_file(const char *path);
+/* The folder that a PATH names, which may be a file URL: a string of malloc's, or NULL. */
+char *cli_plain_folder(const char *path);
+/* Asks the system to forget what it keeps of a file in memory. 0, or what went wrong. */
+int cli_forget_file(const char *path);
 
 #endif
