@@ -76,7 +76,7 @@ class Choosing(_core.Array):
     def _field_of(self, found: Any, part: str | list[str]) -> Any:
         if isinstance(part, str):
             one = found[part]
-            return np.ascontiguousarray(one) if isinstance(one, np.ndarray) else one
+            return np.asarray(one, order="C") if isinstance(one, np.ndarray) else one
         packed = np.empty(
             np.shape(found), np.dtype([(name, self.dtype[name]) for name in part])
         )

@@ -88,6 +88,14 @@ def test_fields(records):
         array["x"]
 
 
+def test_a_field_of_one_record():
+    data = np.array((1, 2.5), dtype=[("a", "i4"), ("b", "f8")])
+    array = zellige.create_array(zellige.MemoryStore(), data=data)
+    for key in ("b", ("b", ...)):
+        same(np.asarray(array[key]), data["b"])
+    assert np.shape(array[["a", "b"]]) == ()
+
+
 def test_fields_are_set(records):
     array, values = records
     array["a"] = 7
