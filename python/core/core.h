@@ -259,6 +259,9 @@ void core_pick_reset(core_pick *pick);
 /* True where a call is made apart for its very many points, which are sorted in one go; as
  * core_goes_apart. */
 bool core_pick_goes_apart(const core_pick *pick);
+/* Puts the array, and which selection of a call it was for, in front of what an exception
+ * says that is set. */
+void core_name_part(Py_ssize_t i, const char *path);
 /* Sets the strides of a box for memory in the shape of the result. */
 void core_pick_place(core_pick *pick, const Py_ssize_t *strides);
 

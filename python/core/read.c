@@ -387,7 +387,7 @@ PyObject *core_array_read(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* ---------------------------------------------------------------------- many */
 
-static bool make_one_of_many(core_state *state, read_job *job, PyObject *read,
+static bool make_one_of_many(core_state *state, read_job *job, Py_ssize_t i, PyObject *read,
                              PyObject *out)
 {
     PyObject *array, *key;
@@ -402,7 +402,10 @@ static bool make_one_of_many(core_state *state, read_job *job, PyObject *read,
         PyErr_Format(PyExc_TypeError, "a zellige.Array is needed, not %R", Py_TYPE(array));
         return false;
     }
-    return job_make(job, (core_node *)array, key, out);
+    bool good = job_make(job, (core_node *)array, key, out);
+    if (!good)
+        core_name_part(i, zlg_array_path(job->pick.handle->array));
+    return good;
 }
 
 static PyObject *results_of(const read_job *jobs, Py_ssize_t n)
@@ -440,7 +443,7 @@ PyObject *core_read_many(PyObject *module, PyObject *args)
     bool good = true;
     while (good && n_made < n) {
         PyObject *out = outs == Py_None ? NULL : PyList_GetItem(outs, n_made);
-        good = make_one_of_many(core_state_of(module), &jobs[n_made],
+        good = make_one_of_many(core_state_of(module), &jobs[n_made], n_made,
                                 PyList_GetItem(reads, n_made), out) &&
                core_breathe((size_t)n_made);
         n_made++;

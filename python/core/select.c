@@ -51,19 +51,28 @@ static item_kind kind_of(PyObject *item)
     return PyIndex_Check(item) && !PySequence_Check(item) ? INTEGER : OTHER;
 }
 
+static bool outside(PyObject *item, int i_axis, int64_t length)
+{
+    PyObject *text = PyObject_Str(item);
+    const char *index = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    zlg_error err = {.status = ZLG_RANGE};
+    PyErr_Clear(); /* of too many digits */
+    snprintf(err.message, sizeof err.message,
+             "index %.40s is out of bounds for axis %d with %lld elements",
+             index != NULL ? index : "of very many digits", i_axis, (long long)length);
+    Py_XDECREF(text);
+    core_raise(&err);
+    return false;
+}
+
 static bool pick_integer(zlg_axis *axis, PyObject *item, int i_axis, int64_t length)
 {
-    Py_ssize_t index = PyNumber_AsSsize_t(item, PyExc_IndexError);
+    /* What does not fit comes as the largest or the smallest that does: outside, too. */
+    Py_ssize_t index = PyNumber_AsSsize_t(item, NULL);
     if (index == -1 && PyErr_Occurred())
         return false;
-    if (index < -length || index >= length) {
-        zlg_error err = {.status = ZLG_RANGE};
-        snprintf(err.message, sizeof err.message,
-                 "index %lld is out of bounds for axis %d with %lld elements",
-                 (long long)index, i_axis, (long long)length);
-        core_raise(&err);
-        return false;
-    }
+    if (index < -length || index >= length)
+        return outside(item, i_axis, length);
     *axis = (zlg_axis){.start = index < 0 ? index + length : index, .step = 1, .count = 1};
     return true;
 }
@@ -95,11 +104,24 @@ static bool count_items(PyObject *const *items, Py_ssize_t n, int *out_n_axes,
     return true;
 }
 
+/* Takes the text. */
+static bool refuse_key(PyObject *text)
+{
+    PyObject *errors = PyImport_ImportModule("zellige.errors"), *class = NULL;
+    if (errors != NULL)
+        class = PyObject_GetAttrString(errors, "SelectionError");
+    if (class != NULL && text != NULL)
+        PyErr_SetObject(class, text);
+    Py_XDECREF(class);
+    Py_XDECREF(errors);
+    Py_XDECREF(text);
+    return false;
+}
+
 static bool too_many(Py_ssize_t n, int rank)
 {
-    PyErr_Format(PyExc_IndexError,
-                 "too many indices: the array has %d axes, %zd were indexed", rank, n);
-    return false;
+    return refuse_key(PyUnicode_FromFormat(
+        "too many indices: the array has %d axes, %zd were indexed", rank, n));
 }
 
 /* Fills the axes of `pick`; items are basic. */
@@ -164,8 +186,8 @@ static int pick_basic(core_pick *pick, PyObject *key)
     if (!count_items(items, n_items, &n_axes, &n_ellipsis))
         return 0;
     if (n_ellipsis > 1) {
-        PyErr_SetString(PyExc_IndexError,
-                        "an index can only have a single ellipsis ('...')");
+        refuse_key(
+            PyUnicode_FromString("an index can only have a single ellipsis ('...')"));
         return -1;
     }
     if (n_axes > rank)
@@ -245,8 +267,7 @@ static bool pick_mask(core_pick *pick, PyObject *mask)
         fits =
             fits && !__builtin_mul_overflow(n, zlg_array_shape(pick->handle->array)[i], &n);
     if (!fits || n_bytes != n) {
-        PyErr_SetString(PyExc_IndexError, "the mask has not the shape of the array");
-        return false;
+        return refuse_key(PyUnicode_FromString("the mask has not the shape of the array"));
     }
     pick->selection.axes = NULL;
     return true;
@@ -329,6 +350,25 @@ bool core_pick_make(core_pick *pick, core_node *array, PyObject *key)
     pick->handle = core_handle_hold(array->handle);
     int basic = pick_basic(pick, key);
     return basic != 0 ? basic > 0 : pick_plan(pick, array, key);
+}
+
+void core_name_part(Py_ssize_t i, const char *path)
+{
+    PyObject *type, *value, *trace, *args = NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (PyErr_GivenExceptionMatches(type, PyExc_ValueError) ||
+        PyErr_GivenExceptionMatches(type, PyExc_IndexError) ||
+        PyErr_GivenExceptionMatches(type, PyExc_TypeError)) {
+        PyObject *text = PyUnicode_FromFormat("array %s: selection %zd: %S",
+                                              *path != 0 ? path : "/", i, value);
+        args = text != NULL ? PyTuple_Pack(1, text) : NULL;
+        if (args == NULL || PyObject_SetAttrString(value, "args", args) < 0)
+            PyErr_Clear(); /* it says less */
+        Py_XDECREF(text);
+        Py_XDECREF(args);
+    }
+    PyErr_Restore(type, value, trace);
 }
 
 bool core_pick_goes_apart(const core_pick *pick)

@@ -188,7 +188,8 @@ PyObject *core_array_clear(PyObject *self, PyObject *args)
 
 /* ---------------------------------------------------------------------- many */
 
-static bool make_one_of_many(core_state *state, write_job *job, PyObject *write)
+static bool make_one_of_many(core_state *state, write_job *job, Py_ssize_t i,
+                             PyObject *write)
 {
     *job = (write_job){0};
     if (!PyTuple_Check(write) || PyTuple_Size(write) != 3) {
@@ -200,8 +201,11 @@ static bool make_one_of_many(core_state *state, write_job *job, PyObject *write)
         PyErr_Format(PyExc_TypeError, "a zellige.Array is needed, not %R", Py_TYPE(array));
         return false;
     }
-    return job_make(job, (core_node *)array, PyTuple_GetItem(write, 1),
-                    PyTuple_GetItem(write, 2), false);
+    bool good = job_make(job, (core_node *)array, PyTuple_GetItem(write, 1),
+                         PyTuple_GetItem(write, 2), false);
+    if (!good)
+        core_name_part(i, zlg_array_path(((core_node *)array)->handle->array));
+    return good;
 }
 
 /* write_many(writes: list, promise, keep_empty, timeout, progress, cancel) */
@@ -225,7 +229,7 @@ PyObject *core_write_many(PyObject *module, PyObject *args)
         return PyErr_NoMemory();
     bool good = true;
     while (good && n_made < n) {
-        good = make_one_of_many(core_state_of(module), &jobs[n_made],
+        good = make_one_of_many(core_state_of(module), &jobs[n_made], n_made,
                                 PyList_GetItem(writes, n_made)) &&
                core_breathe((size_t)n_made);
         n_made++;

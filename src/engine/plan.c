@@ -234,6 +234,17 @@ static zlg_status make_records(zlgi_plan *plan, zlg_error *err)
 
 /* ------------------------------------------------------------------ plan */
 
+/* Of several. Whoever asks for one knows which. */
+static zlg_status name_request(const zlgi_plan *plan, size_t i, zlg_status status,
+                               zlg_error *err)
+{
+    const zlgi_source *source = plan->requests[i].source;
+    if (plan->n_requests == 1 || status == ZLG_CANCELLED)
+        return status;
+    return zlgi_within(err, status, "%s: array %s: selection %zu", source->store->label,
+                       *source->prefix ? source->prefix : "/", i);
+}
+
 static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
 {
     int rank = 0;
@@ -249,9 +260,12 @@ static zlg_status fill_plan(zlgi_plan *plan, zlg_error *err)
     for (size_t i = 0; i < plan->n_requests; i++) {
         const zlgi_request *request = &plan->requests[i];
         ZLGI_TRY(step(plan));
-        ZLGI_TRY(zlgi_use_make(&plan->arena, &request->source->grid, request->selection,
-                               request->memory, request->strides, request->source->item,
-                               &plan->look, zlgi_plan_use(plan, i), err));
+        zlg_status status =
+            zlgi_use_make(&plan->arena, &request->source->grid, request->selection,
+                          request->memory, request->strides, request->source->item,
+                          &plan->look, zlgi_plan_use(plan, i), err);
+        if (status != ZLG_OK)
+            return name_request(plan, i, status, err);
     }
     zlgi_use_kind kind = plan->n_requests ? zlgi_plan_use(plan, 0)->kind : ZLGI_USE_BOX;
     if (plan->n_requests != 1 || kind == ZLGI_USE_POINTS)

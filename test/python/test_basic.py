@@ -110,6 +110,25 @@ def test_wrong_keys(arrays, key):
             array[key]
 
 
+@pytest.mark.parametrize(
+    ("key", "kind", "words"),
+    [
+        ((0, 0, 0, 0), zellige.SelectionError, "has 3 axes, 4 were indexed"),
+        ((None,) * 80, zellige.SelectionError, "axes"),
+        ((..., 0, ...), zellige.SelectionError, "a single ellipsis"),
+        (2**70, zellige.RangeError, f"index {2**70} is out of bounds for axis 0"),
+        ((0, -(2**63)), zellige.RangeError, f"index {-(2**63)} is out of bounds for axis 1"),
+        (10**5000, zellige.RangeError, "index .* is out of bounds for axis 0"),
+    ],
+    ids=["axes", "new axes", "ellipsis", "large", "small", "very large"],
+)
+def test_wrong_keys_are_errors_of_the_library(arrays, key, kind, words):
+    for _, array in arrays:
+        with pytest.raises(kind, match=words) as caught:
+            array[key]
+        assert isinstance(caught.value, IndexError)
+
+
 def test_out_of_range_has_its_kind(arrays):
     with pytest.raises(zellige.RangeError, match="index 13 .* axis 0 .* 13") as caught:
         arrays[0][1][13]

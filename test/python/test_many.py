@@ -71,6 +71,23 @@ def test_one_bad_read_fails_the_call(pairs):
         zellige.read_many([(za, ...)], out=[])
 
 
+def test_which_read_or_write_is_wrong(tmp_path):
+    group = zellige.open_group(tmp_path, mode="w")
+    arrays = [group.create_array(name, shape=4, dtype="u1") for name in "ab"]
+    for key, words in [
+        (9, "index 9 "),
+        ((0, 0), "too many"),
+        ([7], "index 7 "),
+        (zellige.Outer("x"), ""),
+    ]:
+        for call in (
+            lambda key: zellige.read_many([(arrays[0], 0), (arrays[1], key)]),
+            lambda key: zellige.write_many([(arrays[0], 0, 1), (arrays[1], key, 1)]),
+        ):
+            with pytest.raises(zellige.ZelligeError, match="array b: selection 1: " + words):
+                call(key)
+
+
 def test_into_any_layout(pairs):
     (a, za), (b, zb) = pairs
     for out in (

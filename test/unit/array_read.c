@@ -199,6 +199,35 @@ static void test_far_outside(void **state)
     close_fixture(&f);
 }
 
+/* Of several reads the one that is wrong is named, and its array. */
+static void test_wrong_selections_of_several(void **state)
+{
+    (void)state;
+    uint8_t memory[4] = {0};
+    fixture f;
+    zlg_error err;
+    open_fixture(&f, NULL);
+    zlg_array *a = put_array(f.stores[1], "a", "[4]", "\"uint8\"", REGULAR("[3]"), "0",
+                             "[{\"name\":\"bytes\"}]");
+    zlg_array *b = put_array(f.stores[1], "b", "[4]", "\"uint8\"", REGULAR("[3]"), "0",
+                             "[{\"name\":\"bytes\"}]");
+    const zlg_axis axis = {.start = 9, .step = 1, .count = 1};
+    const zlg_selection box = {.kind = ZLG_BOX, .rank = 1, .axes = &axis};
+    const zlg_read reads[] = {{a, NULL, {.data = memory}}, {b, &box, {.data = memory}}};
+    const zlg_write writes[] = {
+        {.array = b, .source = {.data = memory}},
+        {.array = a, .selection = &box, .source = {.data = memory}}};
+    assert_int_equal(zlg_read_many(reads, 2, NULL, &err), ZLG_RANGE);
+    assert_non_null(
+        strstr(err.message, ": array b: selection 1: axis 0: index 9 is outside"));
+    assert_int_equal(zlg_write_many(writes, 2, NULL, &err), ZLG_RANGE);
+    assert_non_null(
+        strstr(err.message, ": array a: selection 1: axis 0: index 9 is outside"));
+    zlg_array_close(a);
+    zlg_array_close(b);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_one_large_element),
         cmocka_unit_test(test_objects_above_the_limit),
         cmocka_unit_test(test_far_outside),
+        cmocka_unit_test(test_wrong_selections_of_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
