@@ -2,11 +2,14 @@
  * Label: engine
  * How often codec libraries ask for memory of their own when chunks are decoded, as
  * docs/design/codec.md lists it. Memory of ours comes from the allocator of the context and
- * is not counted here; malloc is, from wherever it is called.
+ * is not counted here; malloc and its kin are, from wherever they are called.
  */
 #define _GNU_SOURCE
 #include "../fault/fault.h"
 #include "heap.h"
+
+#include <errno.h>
+#include <malloc.h>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define COUNTS 1
@@ -23,6 +26,8 @@ static size_t n_mallocs; /* atomic */
 #ifdef COUNTS
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t n);
+extern void *__libc_realloc(void *memory, size_t n);
 
 __attribute__((visibility("default"))) void *malloc(size_t n)
 {
@@ -34,6 +39,32 @@ __attribute__((visibility("default"))) void *calloc(size_t n, size_t size)
 {
     __atomic_fetch_add(&n_mallocs, 1, __ATOMIC_RELAXED);
     return __libc_calloc(n, size);
+}
+
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t n)
+{
+    __atomic_fetch_add(&n_mallocs, 1, __ATOMIC_RELAXED);
+    return __libc_realloc(memory, n);
+}
+
+__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t n)
+{
+    __atomic_fetch_add(&n_mallocs, 1, __ATOMIC_RELAXED);
+    return __libc_memalign(alignment, n);
+}
+
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t n)
+{
+    return memalign(alignment, n);
+}
+
+__attribute__((visibility("default"))) int posix_memalign(void **out, size_t alignment,
+                                                          size_t n)
+{
+    void *memory = memalign(alignment, n);
+    if (memory)
+        *out = memory;
+    return memory ? 0 : ENOMEM;
 }
 #endif
 
@@ -71,6 +102,9 @@ static void check_calls(const char *codecs, size_t expected)
 }
 
 #define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+#define BLOSC(name)                                                                        \
+    "[" LITTLE ",{\"name\":\"blosc\",\"configuration\":{\"cname\":\"" name                 \
+    "\",\"clevel\":5,\"shuffle\":\"shuffle\",\"typesize\":4,\"blocksize\":0}}]"
 #define WITH(name) "[" LITTLE ",{\"name\":\"" name "\",\"configuration\":{}}]"
 
 static void test_calls_of_libraries(void **state)
@@ -83,6 +117,12 @@ static void test_calls_of_libraries(void **state)
     check_calls("[" LITTLE ",{\"name\":\"zstd\",\"configuration\":{\"level\":1}}]", 0);
     check_calls("[" LITTLE ",{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]", 0);
     check_calls(WITH("numcodecs.lz4"), 0);
+#if ZELLIGE_HAVE_BLOSC
+    check_calls(BLOSC("lz4"), 0);
+    check_calls(BLOSC("zstd"), 0);
+    check_calls(BLOSC("zlib"), 0);
+    check_calls(BLOSC("blosclz"), 1);
+#endif
 #if ZELLIGE_HAVE_BZ2
     check_calls(WITH("numcodecs.bz2"), 2);
 #endif
