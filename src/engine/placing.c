@@ -1,8 +1,8 @@
 /*
  * placing.c: elements on their way into the caller's memory, some at a time. Between them
  * clock and cancel flag are looked at; and where the caller may leave while the call goes
- * on (zlg_call.placing), each part goes through the door that they then close. Knows nothing
- * of what is placed.
+ * on (zlg_call.placing), each part goes through the door that they then close. Knows
+ * nothing of what is placed.
  */
 #include "engine/job.h"
 
@@ -38,8 +38,8 @@ static int slowest_axis(const zlgi_use *use)
     return i;
 }
 
-/* The buffers of the piece at hand are in use. The caller is not asked while they are large,
- * since what they then read themselves would wait for the budget. */
+/* The buffers of the piece at hand are in use. The caller is not asked while they are
+ * large, since what they then read themselves would wait for the budget. */
 static zlg_status look_around(zlgi_worker *worker)
 {
     bool was_holding = worker->is_holding, was_locked = worker->is_locked;
