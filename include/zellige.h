@@ -952,7 +952,9 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_refresh(zlg_array *array, zlg_array **
  * not come back when the array grows. Growing costs one document; shrinking lists the keys
  * of the array. The document comes first, and has a member "zellige_shrinking" until all
  * that lies outside is gone: when removing fails or is stopped, the shape has changed, and
- * the next call that changes it finishes the work first. out may be NULL.
+ * the next call that changes it finishes the work first. ZLG_EXISTS, as from append and
+ * from what removes the array, while a writer appends to it: see zlg_writer_append. out
+ * may be NULL.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_resize(zlg_array *array, const int64_t *shape,
                                                  const zlg_call *call, zlg_array **out,

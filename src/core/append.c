@@ -4,8 +4,6 @@
  * written in between, through a handle of the array as it will be. When that fails, what
  * was written is taken back: it would show when the array grows.
  */
-#include <stdio.h>
-
 #include "core/core.h"
 
 typedef struct appending {
@@ -154,30 +152,13 @@ static zlg_status append(appending *a, zlg_error *err)
     return status;
 }
 
-bool zlgi_array_folder(const zlg_array *array, char out[ZLGI_FOLDER_MAX])
-{
-    const zlgi_store_class *class = array->store->class;
-    const char *directory = class->directory ? class->directory(array->store) : NULL;
-    return directory && snprintf(out, ZLGI_FOLDER_MAX, "%s/%s", directory, array->path) <
-                            ZLGI_FOLDER_MAX;
-}
-
-zlg_status zlgi_array_hold(const zlg_array *array, bool alone, int *out, zlg_error *err)
-{
-    char path[ZLGI_FOLDER_MAX];
-    *out = -1;
-    if (!zlgi_array_folder(array, path) || zlgi_folder_hold(path, alone, out))
-        return ZLG_OK;
-    return zlgi_fail(err, ZLG_EXISTS,
-                     alone ? "somebody else appends to it" : "a writer appends to it");
-}
-
 static zlg_status append_held(appending *a, zlg_error *err)
 {
-    int held;
-    ZLGI_TRY(zlgi_array_hold(a->array, false, &held, err));
+    zlg_store *store = a->array->store;
+    zlgi_hold hold;
+    ZLGI_TRY(zlgi_end_take(store, a->array->path, ZLGI_END_TOGETHER, &hold, err));
     zlg_status status = append(a, err);
-    zlgi_folder_let(held);
+    zlgi_end_give(&store->ctx->claims, &hold);
     return status;
 }
 

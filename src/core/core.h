@@ -58,28 +58,46 @@ zlg_status zlgi_turn_check(zlgi_turns *turns, const zlg_store *store, const char
 void zlgi_turn_give(zlgi_turns *turns, zlgi_turn *turn);
 
 /* ------------------------------------------------------------------ claims (claims.c)
- * Objects that one writer alone writes, first to last of each axis. */
+ * Objects that one writer alone writes, first to last of each axis; or the end of an array,
+ * for a writer that appends, or for calls that change the shape or remove it. */
+typedef enum zlgi_end { ZLGI_END_NONE, ZLGI_END_ALONE, ZLGI_END_TOGETHER } zlgi_end;
 typedef struct zlgi_claim {
     const void *owner;
-    const zlg_array *array;
+    uint64_t store_id;
+    const char *path;
     bool has_folder;       /* then that tells which array it is, */
     zlgi_folder_id folder; /* through whatever store it is reached */
+    zlgi_end end;          /* or none: objects */
+    int rank;
     int64_t first[ZLG_MAX_RANK], last[ZLG_MAX_RANK];
     bool is_taken;
     struct zlgi_claim *next;
 } zlgi_claim;
 typedef struct zlgi_claims {
     bool is_ready;
+    zlgi_fork_mark mark;
     pthread_mutex_t lock;
     zlgi_claim *first;
 } zlgi_claims;
 bool zlgi_claims_init(zlgi_claims *claims);
 void zlgi_claims_reset(zlgi_claims *claims);
+/* Where the objects of an array lie as files. False: they are none. */
+bool zlgi_array_folder(const zlg_store *store, const char *path, char out[ZLGI_FOLDER_MAX]);
 /* Of no objects yet. */
-zlgi_claim zlgi_claim_of(const zlg_array *array, const void *owner);
+zlgi_claim zlgi_claim_of(const zlg_store *store, const char *path, int rank,
+                         const void *owner);
 /* EXISTS when it shares an object with one of another owner. */
 zlg_status zlgi_claim_take(zlgi_claims *claims, zlgi_claim *claim, zlg_error *err);
 void zlgi_claim_give(zlgi_claims *claims, zlgi_claim *claim);
+/* The end of an array, whose path stays where it is, in this context and, where it lies in
+ * files, among all processes. EXISTS when others have it, unless all have it together. */
+typedef struct zlgi_hold {
+    zlgi_claim claim;
+    int folder;
+} zlgi_hold;
+zlg_status zlgi_end_take(zlg_store *store, const char *path, zlgi_end end, zlgi_hold *hold,
+                         zlg_error *err);
+void zlgi_end_give(zlgi_claims *claims, zlgi_hold *hold); /* also of a hold of zeros */
 
 /* ------------------------------------------------------------------ handles */
 
@@ -232,12 +250,6 @@ void zlgi_boxes_add(zlgi_boxes *boxes, const zlgi_request *request);
 zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,
                              const zlgi_request *fill, zlgi_arena *arena,
                              zlgi_request **out, size_t *out_n, zlg_error *err);
-/* append.c: where the objects of an array lie as files. False: they are none. */
-bool zlgi_array_folder(const zlg_array *array, char out[ZLGI_FOLDER_MAX]);
-/* The folder of an array in files, for one writer that appends to it, or for
- * calls that do. ZLG_EXISTS: the other kind has it, or another writer. Let go by
- * zlgi_folder_let. */
-zlg_status zlgi_array_hold(const zlg_array *array, bool alone, int *out, zlg_error *err);
 /* ctx.c: UNSUPPORTED when the store lacks a capability ("be written"). */
 zlg_status zlgi_store_needs(const zlg_store *store, unsigned capability, const char *what,
                             zlg_error *err);

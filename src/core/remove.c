@@ -3,7 +3,8 @@
  * a failure, a caller who has lost patience, the death of the process.
  *
  * An array first becomes an empty group, in one step: nobody finds it with chunks that are
- * gone, and no array that is made there shows what is left of them. What lies in a group
+ * gone, and no array that is made there shows what is left of them. One to which a writer
+ * appends stays: the writer would not know another in its place. What lies in a group
  * goes member by member, its own document last. So whatever is left can be found, and
  * removed by the same call.
  */
@@ -37,18 +38,14 @@ static zlg_status empty_array(removal *r, int zarr_format)
     return put(r, ".zarray", NULL); /* version 3 arrays may have one for older readers */
 }
 
-/* Its contents go one by one; *out_nested when there may be nodes among them. What cannot
- * be read misleads nobody, and stays until the end. */
-static zlg_status look_at(removal *r, bool *out_nested)
+/* What cannot be read misleads nobody, and is removed without a look into its contents. */
+static zlg_status look_at(removal *r, zlgi_node_documents *out, bool *out_is_read)
 {
     zlgi_arena arena;
-    zlgi_node_documents documents;
     zlgi_arena_init(&arena, r->store->alloc);
-    zlg_status status = zlgi_node_load(r->store, r->path, 0, &arena, &documents, r->err);
+    zlg_status status = zlgi_node_load(r->store, r->path, 0, &arena, out, r->err);
     zlgi_arena_reset(&arena);
-    *out_nested = status == ZLG_OK && documents.kind != ZLG_NODE_ARRAY;
-    if (status == ZLG_OK && documents.kind == ZLG_NODE_ARRAY)
-        return empty_array(r, documents.zarr_format);
+    *out_is_read = status == ZLG_OK;
     return status == ZLG_IO || status == ZLG_NO_MEMORY ? status : ZLG_OK;
 }
 
@@ -105,16 +102,40 @@ static zlg_status remove_contents(removal *r, contents *c, bool nested)
     return ZLG_OK;
 }
 
-static zlg_status remove_here(removal *r)
+/* The contents of what lies here one by one, then the rest. */
+static zlg_status remove_all(removal *r, bool nested)
 {
-    bool nested;
     contents c = {.err = r->err};
-    ZLGI_TRY(look_at(r, &nested));
     zlgi_buf_init(&c.names, r->store->alloc);
     zlg_status status = remove_contents(r, &c, nested);
     zlgi_buf_reset(&c.names);
     ZLGI_TRY(status);
     return r->store->class->remove_prefix(r->store, r->path, &r->txn, r->err);
+}
+
+static zlg_status remove_array(removal *r, int zarr_format)
+{
+    char path[ZLGI_NAME_MAX]; /* r->path changes */
+    zlgi_hold hold;
+    memcpy(path, r->path, strlen(r->path) + 1);
+    zlg_status status = zlgi_end_take(r->store, path, ZLGI_END_TOGETHER, &hold, r->err);
+    if (status != ZLG_OK)
+        return zlgi_node_within(r->store, "array", path, status, r->err);
+    status = empty_array(r, zarr_format);
+    if (status == ZLG_OK)
+        status = remove_all(r, false);
+    zlgi_end_give(&r->store->ctx->claims, &hold);
+    return status;
+}
+
+static zlg_status remove_here(removal *r)
+{
+    zlgi_node_documents documents;
+    bool is_read;
+    ZLGI_TRY(look_at(r, &documents, &is_read));
+    if (is_read && documents.kind == ZLG_NODE_ARRAY)
+        return remove_array(r, documents.zarr_format);
+    return remove_all(r, is_read);
 }
 
 zlg_status zlgi_node_remove(zlg_store *store, const char *path, zlgi_patience *patience,

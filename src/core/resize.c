@@ -4,6 +4,9 @@
  * the array meanwhile. Until that is done the document says so, and whoever changes the
  * shape next removes it first: nothing comes back when a caller loses patience in between,
  * or the process dies. Growing looks at the document alone.
+ *
+ * While a writer appends nobody changes the shape: it has stored objects beyond it, which
+ * look like what others left there.
  */
 #include "core/core.h"
 
@@ -104,10 +107,20 @@ static zlg_status resize_in_turn(resizing *r, zlg_error *err)
 {
     zlgi_turns *turns = &r->array->store->ctx->turns;
     zlgi_turn turn = {.store = r->array->store, .path = r->array->path};
-    ZLGI_TRY(zlgi_store_needs(r->array->store, ZLGI_STORE_WRITE, "be written", err));
     ZLGI_TRY(zlgi_turn_take(turns, &turn, r->patience, err));
     zlg_status status = resize(r, err);
     zlgi_turn_give(turns, &turn);
+    return status;
+}
+
+static zlg_status resize_held(resizing *r, zlg_error *err)
+{
+    zlg_store *store = r->array->store;
+    zlgi_hold hold;
+    ZLGI_TRY(zlgi_store_needs(store, ZLGI_STORE_WRITE, "be written", err));
+    ZLGI_TRY(zlgi_end_take(store, r->array->path, ZLGI_END_TOGETHER, &hold, err));
+    zlg_status status = resize_in_turn(r, err);
+    zlgi_end_give(&store->ctx->claims, &hold);
     return status;
 }
 
@@ -121,7 +134,7 @@ zlg_status zlg_array_resize(zlg_array *array, const int64_t *shape, const zlg_ca
     ZLGI_TRY(zlgi_call_settle(array, given, &call, err));
     zlgi_patience_init(&patience, &call);
     resizing r = {.array = array, .shape = shape, .call = &call, .patience = &patience};
-    zlg_status status = resize_in_turn(&r, err);
+    zlg_status status = resize_held(&r, err);
     if (status == ZLG_OK && out)
         *out = r.resized;
     else

@@ -17,8 +17,7 @@ static int64_t endless(const zlgi_fed *fed, int axis)
     return ZLGI_MAX(rows / edge * edge, edge);
 }
 
-/* One writer appends at a time: for others in the process the objects are claimed, for
- * other processes the folder of the array is held. */
+/* One writer appends at a time, and has the objects beyond the end and the end itself. */
 static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_error *err)
 {
     const zlg_array *plain = fed->plain;
@@ -26,14 +25,15 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
     zlgi_claim *claim = &fed->claim;
     bool was_taken = claim->is_taken;
     if (!was_taken) {
-        *claim = zlgi_claim_of(plain, writer);
+        *claim = zlgi_claim_of(plain->store, plain->path, plain->meta.rank, writer);
         for (int i = 0; i < plain->meta.rank; i++)
             claim->last[i] = INT64_MAX;
         claim->first[axis] = plain->meta.shape[axis] / plain->object_shape[axis];
         if (zlgi_claim_take(claims, claim, NULL) != ZLG_OK)
             return zlgi_fail(err, ZLG_EXISTS, "another writer appends to it");
     }
-    zlg_status status = zlgi_array_hold(plain, true, &fed->growth.folder, err);
+    zlg_status status =
+        zlgi_end_take(plain->store, plain->path, ZLGI_END_ALONE, &fed->growth.hold, err);
     if (status != ZLG_OK && !was_taken)
         zlgi_claim_give(claims, claim);
     return status;
@@ -42,8 +42,7 @@ static zlg_status take_end(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_erro
 void zlgi_grow_end(zlg_writer *writer, zlgi_fed *fed)
 {
     zlgi_claim_give(&writer->ctx->claims, &fed->claim);
-    zlgi_folder_let(fed->growth.folder);
-    fed->growth.folder = -1;
+    zlgi_end_give(&writer->ctx->claims, &fed->growth.hold);
 }
 
 zlg_status zlgi_grow_start(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_error *err)
@@ -157,7 +156,17 @@ static zlg_status fail_changed(int axis, int64_t length, int64_t published, zlg_
                      axis, (long long)length, (long long)published);
 }
 
-/* Is the length in the document ours, or has somebody else appended rows? */
+/* Along the other axes it is as it was added. */
+static zlg_status check_others(const zlgi_fed *fed, const int64_t *shape, zlg_error *err)
+{
+    const int64_t *added = fed->plain->meta.shape;
+    for (int i = 0; i < fed->plain->meta.rank; i++)
+        if (i != fed->growth.axis && shape[i] != added[i])
+            return fail_changed(i, shape[i], added[i], err);
+    return ZLG_OK;
+}
+
+/* Is the shape in the document ours, or has somebody else changed it? */
 zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *err)
 {
     const zlgi_growth *growth = &fed->growth;
@@ -169,12 +178,14 @@ zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *e
     pthread_mutex_lock(&writer->lock);
     if (status != ZLG_OK)
         return status;
-    int64_t length =
-        now->meta.rank == plain->meta.rank ? now->meta.shape[growth->axis] : -1;
+    bool is_alike = now->meta.rank == plain->meta.rank;
+    int64_t length = is_alike ? now->meta.shape[growth->axis] : -1;
+    if (length != published && length != growth->stating)
+        status = fail_changed(growth->axis, length, published, err);
+    else
+        status = check_others(fed, now->meta.shape, err);
     zlg_array_close(now);
-    return length == published || length == growth->stating
-               ? ZLG_OK
-               : fail_changed(growth->axis, length, published, err);
+    return status;
 }
 
 typedef struct publishing {
@@ -193,6 +204,7 @@ static zlg_status change_shape(void *user, const zlgi_json *document, zlgi_arena
     ZLGI_TRY(zlgi_array_stored_shape(plain, document, shape, err));
     if (shape[axis] != p->published)
         return fail_changed(axis, shape[axis], p->published, err);
+    ZLGI_TRY(check_others(p->fed, shape, err));
     shape[axis] = p->rows;
     ZLGI_TRY(zlgi_array_reshape(plain, document, shape, arena, out, &grown, err));
     zlg_array_close(grown);

@@ -25,7 +25,7 @@ static zlg_status add_folder(const zlgi_fed *fed, uint64_t *sum, zlg_error *err)
 {
     char path[ZLGI_FOLDER_MAX];
     zlgi_folder_id id;
-    if (!zlgi_array_folder(fed->plain, path))
+    if (!zlgi_array_folder(fed->plain->store, fed->plain->path, path))
         return ZLG_OK;
     ZLGI_TRY(zlgi_folder_identify(path, &id, err));
     const uint64_t numbers[] = {id.inode, id.made_ns, id.emptied};

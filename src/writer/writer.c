@@ -255,7 +255,7 @@ static zlg_status check_claim(zlgi_fed *fed, const zlg_claim *claim, zlg_error *
 static zlg_status take_claim(zlg_writer *writer, zlgi_fed *fed, zlg_error *err)
 {
     const zlg_array *array = fed->plain;
-    fed->claim = zlgi_claim_of(array, writer);
+    fed->claim = zlgi_claim_of(array->store, array->path, array->meta.rank, writer);
     for (int i = 0; i < array->meta.rank; i++) {
         const zlgi_grid_axis *axis = &array->source.grid.axis[i];
         int64_t start = fed->claim_start[i], count = fed->claim_count[i];
@@ -351,7 +351,6 @@ static zlg_status add(zlg_writer *writer, zlg_array *array, const zlg_claim *cla
     zlgi_fed *fed = zlgi_new(alloc, sizeof *fed), **list = NULL;
     if (!fed)
         return zlgi_no_memory(err, sizeof *fed);
-    fed->growth.folder = -1;
     zlgi_arena_init(&fed->arena, alloc);
     zlgi_buf_init(&fed->growth.stored, alloc);
     zlg_status status = fill_fed(writer, fed, array, claim, err);

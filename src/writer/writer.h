@@ -366,12 +366,12 @@ typedef struct zlgi_growth {
     uint64_t n_others; /* objects in a slab */
     zlgi_buf stored;   /* uint64_t: how many of them are stored, from `slab` */
     bool is_publishing, has_failed;
-    int folder; /* of the array, held; or -1 */
+    zlgi_hold hold; /* of the end of the array */
 } zlgi_growth;
 zlg_status zlgi_grow_start(zlg_writer *writer, zlgi_fed *fed, int axis, zlg_error *err);
 /* Others may append, and write what was claimed. */
 void zlgi_grow_end(zlg_writer *writer, zlgi_fed *fed);
-/* ZLG_EXISTS: somebody else has appended rows. The lock is given up. */
+/* ZLG_EXISTS: somebody else has changed the shape. The lock is given up. */
 zlg_status zlgi_grow_check(zlg_writer *writer, const zlgi_fed *fed, zlg_error *err);
 /* Do all rows of an object lie below those that were appended? Not all of its cells need be
  * full: those of rows that were there before, and those that a flush has stored. */

@@ -1,5 +1,6 @@
 """What is given to writers in any order is stored once."""
 
+import json
 import os
 import subprocess
 import sys
@@ -425,14 +426,19 @@ def test_append_to_a_line(tmp_path):
 
 @pytest.mark.parametrize("shapes", [{"chunks": (2, 4)}, {"chunks": (1, 4), "shards": (4, 4)}])
 def test_somebody_else_makes_the_array_longer(tmp_path, shapes):
-    """Rows that were appended meanwhile stay as they are."""
+    """Rows that another program has appended meanwhile stay as they are; this one adds none."""
     array = zellige.create_array(tmp_path, shape=(0, 4), dtype="i4", **shapes)
     writer = zellige.Writer(array)
     writer.append(np.zeros(4, "i4"))
     other = zellige.open_array(tmp_path, "r+")
     with pytest.raises(zellige.ExistsError, match="a writer appends"):
         other.append(np.ones((3, 4), "i4"))
-    other.resize((3, 4))
+    with pytest.raises(zellige.ExistsError, match="a writer appends"):
+        other.resize((0, 4))
+    document = tmp_path / "zarr.json"
+    longer = json.loads(document.read_text()) | {"shape": [3, 4]}
+    document.write_text(json.dumps(longer))
+    other.refresh()
     other[...] = 1
     with pytest.raises(zellige.ExistsError, match="somebody else"):
         writer.close()

@@ -158,16 +158,67 @@ static void check_rows_are_known_whole(void **unused)
     close_writing(&w);
 }
 
-static void check_somebody_else_grows(void **unused)
+/* Other programs do not know who appends. */
+static void check_somebody_else_changes_the_shape(void **unused)
 {
     (void)unused;
-    writing w;
-    open_growing(&w, 0);
-    MUST(append(&w, 0, 2, err_));
-    MUST(zlg_array_resize(w.array, (int64_t[]){9, WIDTH}, NULL, NULL, err_));
-    REFUSED(ZLG_EXISTS, "somebody else", zlg_writer_flush(w.writer, NULL, err_));
-    REFUSED(ZLG_EXISTS, "somebody else", zlg_writer_close(w.writer, NULL, err_));
-    close_writing(&w);
+    static const char *const from[] = {"    0,", "    6\n"}, *const to[] = {"    9,",
+                                                                            "    5\n"};
+    for (size_t i = 0; i < ZLGI_COUNT(from); i++) {
+        writing w;
+        zlg_text text;
+        open_growing(&w, 0);
+        MUST(append(&w, 0, 2, err_));
+        MUST(zlg_store_get(w.f.stores[1], "a/zarr.json", &text, err_));
+        char *at = strstr(text.data, from[i]);
+        assert_non_null(at);
+        memcpy(at, to[i], strlen(to[i]));
+        MUST(zlg_store_put(w.f.stores[1], "a/zarr.json", text.data, text.n_bytes, err_));
+        zlg_text_free(&text);
+        REFUSED(ZLG_EXISTS, "somebody else", zlg_writer_flush(w.writer, NULL, err_));
+        REFUSED(ZLG_EXISTS, "somebody else", zlg_writer_close(w.writer, NULL, err_));
+        close_writing(&w);
+    }
+}
+
+/* Objects are stored of which the document knows nothing yet: nobody takes them for what
+ * others left there, through whatever handle, along whatever axis. */
+static void check_what_is_not_known_yet_stays(void **unused)
+{
+    (void)unused;
+    static const int64_t shapes[][2] = {{0, WIDTH}, {9, WIDTH}, {0, 1}, {0, WIDTH + 3}};
+    for (int s = 0; s < N_STORES; s++) {
+        writing w;
+        zlg_array *other, *made, *both[2];
+        open_fixture(&w.f);
+        zlg_store *store = w.f.stores[s];
+        w.array = make_array(store, "g/a", 0);
+        MUST(zlg_array_open(store, "g/a", NULL, &other, err_));
+        both[0] = w.array, both[1] = other;
+        MUST(zlg_array_resize(other, shapes[0], NULL, NULL, err_));
+        MUST(zlg_writer_open(w.f.ctx, NULL, &w.writer, err_));
+        MUST(zlg_writer_add(w.writer, w.array, NULL, &w.number, err_));
+        MUST(append(&w, 0, SHARD + 1, err_));
+        for (size_t i = 0; i < 2 * ZLGI_COUNT(shapes); i++)
+            REFUSED(ZLG_EXISTS, "a writer appends to it",
+                    zlg_array_resize(both[i % 2], shapes[i / 2], NULL, NULL, err_));
+        REFUSED(ZLG_EXISTS, "a writer appends to it",
+                zlg_array_append(other, 0, 0, &(zlg_source){.data = ""}, NULL, NULL, err_));
+        REFUSED(ZLG_EXISTS, "array g/a: a writer appends to it",
+                zlg_node_delete(store, "g", NULL, err_));
+        zlg_array_spec spec = ZLG_ARRAY_SPEC_INIT;
+        spec.overwrite = 1;
+        spec.like = w.array;
+        REFUSED(ZLG_EXISTS, "a writer appends to it",
+                zlg_array_create(store, "g/a", &spec, &made, err_));
+        MUST(zlg_writer_close(w.writer, NULL, err_));
+        check_steps(store, "g/a", SHARD + 1, 0, SHARD + 1);
+        MUST(zlg_array_resize(other, (int64_t[]){2, WIDTH}, NULL, NULL, err_));
+        check_steps(store, "g/a", 2, 0, 2);
+        MUST(zlg_node_delete(store, "g", NULL, err_));
+        zlg_array_close(other);
+        close_writing(&w);
+    }
 }
 
 int main(void)
@@ -177,7 +228,8 @@ int main(void)
         cmocka_unit_test(check_rows_continue_a_shard),
         cmocka_unit_test(check_rows_of_a_continued_shard_are_known),
         cmocka_unit_test(check_rows_are_known_whole),
-        cmocka_unit_test(check_somebody_else_grows),
+        cmocka_unit_test(check_somebody_else_changes_the_shape),
+        cmocka_unit_test(check_what_is_not_known_yet_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
