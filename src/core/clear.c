@@ -1,7 +1,9 @@
 /*
  * clear.c: which objects of a box are stored, where the box has many and few of them are: a
- * fill with the fill value need not look at the others. The keys are listed; what has more
- * to tell than the box is large is left to whoever goes through it object by object.
+ * fill with the fill value need not change the others. The store is asked for each; where
+ * it cannot be, or the box is very large, its keys are listed. A listing that has more to
+ * tell than the box is large, or finds many, is left to whoever goes through the box object
+ * by object.
  */
 #include "core/core.h"
 
@@ -82,23 +84,43 @@ static zlg_status make_requests(const clearing *c, const zlgi_request *fill,
     return ZLG_OK;
 }
 
+static zlg_status ask(clearing *c, zlgi_patience *patience, zlg_error *err)
+{
+    zlg_status status =
+        zlgi_stored_ask(c->array, c->first, c->last, MOST, patience, &c->stored, err);
+    c->n_stored = c->stored.n / ((size_t)c->array->meta.rank * sizeof(int64_t));
+    c->is_sparse = status == ZLG_OK && c->n_stored <= MOST;
+    return status;
+}
+
+static zlg_status list(clearing *c, zlgi_patience *patience, zlg_error *err)
+{
+    const zlg_array *array = c->array;
+    c->is_sparse = (array->store->class->capabilities & ZLGI_STORE_LIST) != 0;
+    if (!c->is_sparse)
+        return ZLG_OK;
+    zlg_status status =
+        zlgi_store_list(array->store, array->path, false, patience, note_object, c, err);
+    c->is_sparse = c->is_sparse && (status == ZLG_OK || status == ZLG_NOT_FOUND);
+    return status;
+}
+
 zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,
                              const zlgi_request *fill, zlgi_arena *arena,
                              zlgi_request **out, size_t *out_n, zlg_error *err)
 {
-    zlg_store *store = array->store;
-    clearing c = {.array = array, .is_sparse = true};
+    clearing c = {.array = array};
     *out_n = SIZE_MAX;
-    if (!(store->class->capabilities & ZLGI_STORE_LIST) || !take_box(&c, fill->selection))
+    if (!take_box(&c, fill->selection))
         return ZLG_OK;
-    zlgi_buf_init(&c.stored, store->alloc);
-    zlg_status listed =
-        zlgi_store_list(store, array->path, false, patience, note_object, &c, err);
-    zlg_status status = listed == ZLG_CANCELLED ? listed : ZLG_OK;
-    if (c.is_sparse && (listed == ZLG_OK || listed == ZLG_NOT_FOUND)) {
+    zlgi_buf_init(&c.stored, array->store->alloc);
+    zlg_status status = zlgi_stored_can_ask(array, c.first, c.last)
+                            ? ask(&c, patience, err)
+                            : list(&c, patience, err);
+    if (status != ZLG_CANCELLED)
+        status = c.is_sparse ? make_requests(&c, fill, arena, out, err) : ZLG_OK;
+    if (status == ZLG_OK && c.is_sparse)
         *out_n = c.n_stored;
-        status = make_requests(&c, fill, arena, out, err);
-    }
     zlgi_buf_reset(&c.stored);
     return status;
 }

@@ -245,6 +245,13 @@ zlg_status zlgi_boxes_make(zlgi_boxes *boxes, zlgi_arena *arena, size_t n_most, 
                            zlg_error *err);
 zlg_axis *zlgi_boxes_next(const zlgi_boxes *boxes);
 void zlgi_boxes_add(zlgi_boxes *boxes, const zlgi_request *request);
+/* stored.c: which objects of a box, from first to last on each axis and not empty, are
+ * stored, by asking for each, if the store can be asked and the box is not too large. Their
+ * coordinates are appended; no more than one over `most`. CANCELLED in between. */
+bool zlgi_stored_can_ask(const zlg_array *array, const int64_t *first, const int64_t *last);
+zlg_status zlgi_stored_ask(const zlg_array *array, const int64_t *first,
+                           const int64_t *last, size_t most, zlgi_patience *patience,
+                           zlgi_buf *out, zlg_error *err);
 /* clear.c: a fill of a large box of which few objects are stored, as one of these; *out_n
  * SIZE_MAX: it is none. */
 zlg_status zlgi_clear_stored(const zlg_array *array, zlgi_patience *patience,

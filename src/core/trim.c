@@ -3,7 +3,8 @@
  * those on the border are filled there, so that nothing comes back when the array grows.
  * What does not decode stays: nothing of it can come back, and it must not be in the way.
  * Only objects that are stored are looked at: their keys are listed, since a grid may be
- * larger than any list.
+ * larger than any list. Those on the border, which others may replace meanwhile with what
+ * is inside, are asked for by their names where the store can be.
  */
 #include "core/core.h"
 
@@ -17,6 +18,7 @@ typedef struct trimming {
     zlgi_patience *patience;
     zlgi_source whole;        /* the array as it would be if its last chunks were inside */
     zlgi_buf outside, border; /* coordinates of objects */
+    bool asks;                /* for those on the border */
     zlg_status status;        /* of listing */
     zlg_error *err;
 } trimming;
@@ -36,6 +38,43 @@ static bool is_shorter(const trimming *t, int i)
     return !t->shorter || t->shorter[i];
 }
 
+/* Do the last objects of the axis lie outside with a part that is to go? */
+static bool reaches_out(const trimming *t, int i)
+{
+    const zlgi_grid_axis *axis = &t->array->meta.grid.axis[i];
+    return is_shorter(t, i) && grid_end(axis) > axis->length;
+}
+
+/* The objects on the border of an axis that are not on that of one before it. */
+static bool border_box(const trimming *t, int i_axis, int64_t *first, int64_t *last)
+{
+    const zlgi_grid *grid = &t->array->meta.grid;
+    bool is_there = reaches_out(t, i_axis);
+    for (int i = 0; i < grid->rank; i++) {
+        int64_t n = grid->axis[i].n_chunks;
+        first[i] = i == i_axis ? n - 1 : 0;
+        last[i] = n - 1 - (i < i_axis && reaches_out(t, i));
+        is_there = is_there && last[i] >= first[i];
+    }
+    return is_there;
+}
+
+/* t->asks is false when a border is too large, or the store cannot be asked. */
+static zlg_status ask_border(trimming *t)
+{
+    const zlg_array *array = t->array;
+    int64_t first[ZLG_MAX_RANK], last[ZLG_MAX_RANK];
+    t->asks = true;
+    for (int i = 0; i < array->meta.rank; i++)
+        if (border_box(t, i, first, last))
+            t->asks = t->asks && zlgi_stored_can_ask(array, first, last);
+    for (int i = 0; i < array->meta.rank && t->asks; i++)
+        if (border_box(t, i, first, last))
+            ZLGI_TRY(zlgi_stored_ask(array, first, last, SIZE_MAX, t->patience, &t->border,
+                                     t->err));
+    return ZLG_OK;
+}
+
 static int note_object(void *user, const char *name, int is_prefix, uint64_t n_bytes)
 {
     trimming *t = user;
@@ -48,10 +87,9 @@ static int note_object(void *user, const char *name, int is_prefix, uint64_t n_b
     for (int i = 0; i < meta->rank; i++) {
         const zlgi_grid_axis *axis = &meta->grid.axis[i];
         outside = outside || coordinates[i] >= axis->n_chunks;
-        border = border || (is_shorter(t, i) && coordinates[i] == axis->n_chunks - 1 &&
-                            grid_end(axis) > axis->length);
+        border = border || (coordinates[i] == axis->n_chunks - 1 && reaches_out(t, i));
     }
-    if (!outside && !border)
+    if (!outside && (!border || t->asks))
         return 0;
     t->status = zlgi_buf_append(outside ? &t->outside : &t->border, coordinates,
                                 (size_t)meta->rank * sizeof *coordinates, t->err);
@@ -198,6 +236,7 @@ static zlg_status fill_border(trimming *t)
 static zlg_status trim(trimming *t)
 {
     const zlg_array *array = t->array;
+    ZLGI_TRY(ask_border(t));
     zlg_status status = zlgi_store_list(array->store, array->path, false, t->patience,
                                         note_object, t, t->err);
     if (status != ZLG_NOT_FOUND)

@@ -90,6 +90,12 @@ static zlg_status counting_check_key(const zlg_store *store, const char *key,
     return zlgi_store_check_key(((const counting *)store)->inner, key, err);
 }
 
+static bool counting_lacks(zlg_store *store, const char *key)
+{
+    zlg_store *inner = ((counting *)store)->inner;
+    return inner->class->lacks(inner, key);
+}
+
 static zlg_status counting_rename_prefix(zlg_store *store, const char *from, const char *to,
                                          zlg_error *err)
 {
@@ -130,6 +136,7 @@ zlg_status zlgi_counting_open(const zlgi_alloc *alloc, zlg_store *inner, zlg_sto
         .list = counting_list,
         .rename_prefix = inner->class->rename_prefix ? counting_rename_prefix : NULL,
         .sweep = counting_sweep,
+        .lacks = inner->class->lacks ? counting_lacks : NULL,
         .destroy = counting_destroy,
     };
     c->inner = inner;

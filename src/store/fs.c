@@ -254,6 +254,14 @@ static const char *fs_directory(const zlg_store *store)
     return ((const zlgi_fs *)store)->path;
 }
 
+static bool fs_lacks(zlg_store *store, const char *key)
+{
+    int fd = zlgi_fs_resolve((zlgi_fs *)store, key, O_PATH | O_NOFOLLOW);
+    if (fd >= 0)
+        close(fd);
+    return zlgi_fs_is_absent(fd);
+}
+
 static zlg_status fs_check_key(const zlg_store *store, const char *key, zlg_error *err)
 {
     return zlgi_fs_check_change((const zlgi_fs *)store, key, err);
@@ -276,6 +284,7 @@ static const zlgi_store_class fs_class = {
     .sweep = zlgi_fs_sweep,
     .stage = zlgi_fs_stage,
     .directory = fs_directory,
+    .lacks = fs_lacks,
     .destroy = fs_destroy,
 };
 

@@ -142,6 +142,10 @@ typedef struct zlgi_store_class {
     zlg_status (*stage)(zlg_store *store, int *out, zlg_error *err);
     /* The directory in which the objects lie as files. NULL: they are no files. */
     const char *(*directory)(const zlg_store *store);
+    /* There is surely no such key, nor one below it. What is replaced meanwhile is there,
+     * while a listing may miss it. NULL: a listing tells, and what it misses was not there
+     * all the time. */
+    bool (*lacks)(zlg_store *store, const char *key);
     void (*destroy)(zlg_store *store);
 } zlgi_store_class;
 

@@ -348,6 +348,26 @@ static void test_descriptors_are_given_back(void **state)
     test_folder_remove(&folder);
 }
 
+/* A key, or what keys lie below, or what might be one: all that is not surely absent. */
+static void test_what_it_lacks(void **state)
+{
+    (void)state;
+    static const char *const there[] = {"a", "a/b", "nowhere", "out", "out/x"};
+    static const char *const absent[] = {"b", "a/c", "b/c/d", "a/b/c", "nowhere/x"};
+    test_folder folder;
+    test_folder_make(&folder);
+    zlg_store *store = must_open(folder.path);
+    test_must_put(store, "a/b", "1");
+    assert_int_equal(symlink("none", test_folder_path(&folder, "nowhere")), 0);
+    assert_int_equal(symlink("/", test_folder_path(&folder, "out")), 0);
+    for (size_t i = 0; i < ZLGI_COUNT(there); i++)
+        assert_false(store->class->lacks(store, there[i]));
+    for (size_t i = 0; i < ZLGI_COUNT(absent); i++)
+        assert_true(store->class->lacks(store, absent[i]));
+    zlgi_store_destroy(store);
+    test_folder_remove(&folder);
+}
+
 static void test_forked_child_uses_the_store(void **state)
 {
     (void)state;
@@ -382,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_short_reads_are_continued),
         cmocka_unit_test(test_failing_read_names_the_reason),
         cmocka_unit_test(test_descriptors_are_given_back),
+        cmocka_unit_test(test_what_it_lacks),
         cmocka_unit_test(test_forked_child_uses_the_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
