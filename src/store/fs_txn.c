@@ -224,8 +224,30 @@ static bool may_be_nameless(const zlgi_fs *fs, const char *key, const zlgi_txn *
            (txn->change != ZLGI_REPLACE || refuse_present(key, txn->dir) == 0);
 }
 
-/* TRY_TEMPORARY: somebody was faster where that is no matter, or the system has no such
- * files. Whatever it says, there is the other way. */
+/* Does the system have no such files, or no way to name them? A full disk, a directory that
+ * was removed or may not be written, and too many open files pass. */
+static bool is_refusal(int code, bool is_filled, int dir)
+{
+    struct stat s;
+    switch (code) {
+    case -EOPNOTSUPP:
+    case -EISDIR:
+    case -EINVAL:
+    case -ENOSYS:
+    case -EPERM:
+    case -EXDEV:
+        return true;
+    case -EACCES:
+        return is_filled;
+    case -ENOENT: /* without /proc */
+        return fstat(dir, &s) == 0 && s.st_nlink > 0;
+    default:
+        return false;
+    }
+}
+
+/* TRY_TEMPORARY: somebody was faster where that is no matter, or it cannot be made or named
+ * thus. Whatever the system says, there is the other way. */
 enum { TRY_TEMPORARY = 1 };
 static int put_nameless(zlgi_fs *fs, const char *key, const zlgi_txn *txn,
                         const zlgi_bytes *parts, int n_parts)
@@ -241,7 +263,8 @@ static int put_nameless(zlgi_fs *fs, const char *key, const zlgi_txn *txn,
         return txn->change == ZLGI_REPLACE ? TRY_TEMPORARY : code;
     if (code == 0 || (fd >= 0 && !is_filled))
         return code;
-    atomic_store_explicit(&fs->lacks_nameless, true, memory_order_relaxed);
+    if (is_refusal(code, is_filled, txn->dir))
+        atomic_store_explicit(&fs->lacks_nameless, true, memory_order_relaxed);
     return TRY_TEMPORARY;
 }
 
