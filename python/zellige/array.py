@@ -288,6 +288,9 @@ class Array(Choosing, Standard, Node):
             one = as_array(value, self.dtype)
         if one.ndim != 0:
             raise UsageError(f"a value of shape {one.shape} is not one element")
+        if one.dtype.kind != "O" and one.dtype == self.dtype and one.tobytes() == self._fill:
+            self.fill(None, selection, promise=promise, keep_empty=keep_empty, timeout=timeout)
+            return
         self.write(one, selection, promise=promise, keep_empty=keep_empty, timeout=timeout)
 
     def explain(

@@ -135,6 +135,20 @@ def test_read_only(tmp_path):
     same(array[...], np.arange(4))
 
 
+@pytest.mark.parametrize("make", [str, lambda path: zellige.MemoryStore()])
+def test_the_fill_value_by_its_value(tmp_path, make):
+    """Costs what is stored, where there are more chunks than anybody could write."""
+    array = zellige.create_array(
+        make(tmp_path), shape=(1 << 50,), dtype="f4", chunks=(1,), fill_value=0
+    )
+    array[5] = array[1 << 49] = 1
+    for value in (0, np.zeros((), "f4")):
+        array.fill(value, timeout=20)
+        assert array[5] == array[1 << 49] == 0
+    array.fill(-0.0, slice(2))  # another value, bit for bit
+    assert np.signbit(array[:2]).all() and not np.signbit(array[2])
+
+
 def test_threads_append_through_one_object():
     array = zellige.create_array(
         zellige.MemoryStore(), shape=(0, 4), dtype="i4", chunks=(3, 4)
