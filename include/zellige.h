@@ -77,17 +77,17 @@ extern "C" {
  * prints), the exit code of the command line, what it means. docs/guide/errors.md and
  * the Python exceptions are made from it.
  */
-#define ZLG_STATUS_TABLE(X)                                                                \
-    X(NO_MEMORY, 10, "no_memory", 10, "memory could not be had")                           \
-    X(USAGE, 20, "usage", 2, "an argument breaks the documented rules")                    \
-    X(RANGE, 21, "range", 8, "a position outside the array")                               \
-    X(UNSUPPORTED, 22, "unsupported", 3, "well formed, but not known here, or refused")    \
-    X(LIMIT, 23, "limit", 7, "obeying would pass a limit of the context")                  \
-    X(NOT_FOUND, 30, "not_found", 4, "no such key, node or attribute")                     \
-    X(EXISTS, 31, "exists", 12, "a node is already there")                                 \
-    X(IO, 32, "io", 9, "the store failed")                                                 \
-    X(METADATA, 40, "metadata", 5, "a document breaks a rule of the format")               \
-    X(CORRUPT, 41, "corrupt", 6, "stored bytes do not decode to what the documents say")   \
+#define ZLG_STATUS_TABLE(X)                                                               \
+    X(NO_MEMORY, 10, "no_memory", 10, "memory could not be had")                          \
+    X(USAGE, 20, "usage", 2, "an argument breaks the documented rules")                   \
+    X(RANGE, 21, "range", 8, "a position outside the array")                              \
+    X(UNSUPPORTED, 22, "unsupported", 3, "well formed, but not known here, or refused")   \
+    X(LIMIT, 23, "limit", 7, "obeying would pass a limit of the context")                 \
+    X(NOT_FOUND, 30, "not_found", 4, "no such key, node or attribute")                    \
+    X(EXISTS, 31, "exists", 12, "a node is already there")                                \
+    X(IO, 32, "io", 9, "the store failed")                                                \
+    X(METADATA, 40, "metadata", 5, "a document breaks a rule of the format")              \
+    X(CORRUPT, 41, "corrupt", 6, "stored bytes do not decode to what the documents say")  \
     X(CANCELLED, 50, "cancelled", 11, "the caller asked to stop, or the deadline passed")
 
 typedef enum zlg_status {
@@ -135,14 +135,14 @@ typedef struct zlg_allocator {
  * allocated or walked, never to what a document merely says: an uncompressed chunk
  * larger than memory is fine when a small box of it is read.
  */
-#define ZLG_LIMIT_TABLE(X)                                                                 \
-    X(metadata_bytes, INT64_C(67108864), "bytes", "one metadata document")                 \
-    X(json_depth, INT64_C(128), "levels", "nesting of a JSON document")                    \
-    X(codec_depth, INT64_C(8), "levels", "sharding inside sharding")                       \
-    X(chunk_bytes, INT64_C(4294967296), "bytes", "one decoded chunk or inner chunk")       \
-    X(encoded_bytes, INT64_C(8589934592), "bytes", "one encoded piece read at once")       \
-    X(index_bytes, INT64_C(268435456), "bytes", "one shard index")                         \
-    X(grid_edges, INT64_C(16777216), "edges", "edges of one axis of a rectilinear grid")   \
+#define ZLG_LIMIT_TABLE(X)                                                                \
+    X(metadata_bytes, INT64_C(67108864), "bytes", "one metadata document")                \
+    X(json_depth, INT64_C(128), "levels", "nesting of a JSON document")                   \
+    X(codec_depth, INT64_C(8), "levels", "sharding inside sharding")                      \
+    X(chunk_bytes, INT64_C(4294967296), "bytes", "one decoded chunk or inner chunk")      \
+    X(encoded_bytes, INT64_C(8589934592), "bytes", "one encoded piece read at once")      \
+    X(index_bytes, INT64_C(268435456), "bytes", "one shard index")                        \
+    X(grid_edges, INT64_C(16777216), "edges", "edges of one axis of a rectilinear grid")  \
     X(keys_listed, INT64_C(50000000), "keys", "keys that one listing returns")
 
 typedef struct zlg_limits {
@@ -152,10 +152,7 @@ typedef struct zlg_limits {
 #undef ZLG_LIMIT_FIELD
 } zlg_limits;
 
-#define ZLG_LIMITS_INIT                                                                    \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_limits)                                               \
-    }
+#define ZLG_LIMITS_INIT {.n_bytes_struct = sizeof(zlg_limits)}
 
 typedef struct zlg_ctx zlg_ctx;
 
@@ -171,10 +168,7 @@ typedef struct zlg_ctx_options {
     const zlg_limits *limits; /* NULL: the defaults                                     */
 } zlg_ctx_options;
 
-#define ZLG_CTX_OPTIONS_INIT                                                               \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_ctx_options)                                          \
-    }
+#define ZLG_CTX_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_ctx_options)}
 
 /*
  * Options, here and below: NULL means the defaults. Otherwise start from the INIT macro,
@@ -223,10 +217,7 @@ typedef struct zlg_fs_options {
                       /* nobody else changes an object while this store does            */
 } zlg_fs_options;
 
-#define ZLG_FS_OPTIONS_INIT                                                                \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_fs_options)                                           \
-    }
+#define ZLG_FS_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_fs_options)}
 
 /* path is a directory, "file://..." works too. ZLG_NOT_FOUND when it is not there. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_open_fs(zlg_ctx *ctx, const char *path,
@@ -270,7 +261,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_list(zlg_store *store, const char *pre
                                                zlg_error *err);
 ZLG_API ZLG_MUST_USE zlg_status zlg_store_list_call(zlg_store *store, const char *prefix,
                                                     int delimited, zlg_list_fn each,
-                                                    void *user, const struct zlg_call *call,
+                                                    void *user,
+                                                    const struct zlg_call *call,
                                                     zlg_error *err);
 
 /*
@@ -303,32 +295,15 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_store_sweep_call(zlg_store *store, const cha
  */
 typedef enum zlg_type {
     ZLG_BOOL = 1,
-    ZLG_INT2 = 2,
-    ZLG_INT4 = 3,
-    ZLG_INT8 = 4,
-    ZLG_INT16 = 5,
-    ZLG_INT32 = 6,
-    ZLG_INT64 = 7,
-    ZLG_UINT2 = 8,
-    ZLG_UINT4 = 9,
-    ZLG_UINT8 = 10,
-    ZLG_UINT16 = 11,
-    ZLG_UINT32 = 12,
-    ZLG_UINT64 = 13,
-    ZLG_FLOAT4_E2M1FN = 14,
-    ZLG_FLOAT6_E2M3FN = 15,
-    ZLG_FLOAT6_E3M2FN = 16,
-    ZLG_FLOAT8_E3M4 = 17,
-    ZLG_FLOAT8_E4M3 = 18,
-    ZLG_FLOAT8_E4M3B11FNUZ = 19,
-    ZLG_FLOAT8_E4M3FNUZ = 20,
-    ZLG_FLOAT8_E5M2 = 21,
-    ZLG_FLOAT8_E5M2FNUZ = 22,
+    ZLG_INT2 = 2, ZLG_INT4 = 3,
+    ZLG_INT8 = 4, ZLG_INT16 = 5, ZLG_INT32 = 6, ZLG_INT64 = 7,
+    ZLG_UINT2 = 8, ZLG_UINT4 = 9,
+    ZLG_UINT8 = 10, ZLG_UINT16 = 11, ZLG_UINT32 = 12, ZLG_UINT64 = 13,
+    ZLG_FLOAT4_E2M1FN = 14, ZLG_FLOAT6_E2M3FN = 15, ZLG_FLOAT6_E3M2FN = 16,
+    ZLG_FLOAT8_E3M4 = 17, ZLG_FLOAT8_E4M3 = 18, ZLG_FLOAT8_E4M3B11FNUZ = 19,
+    ZLG_FLOAT8_E4M3FNUZ = 20, ZLG_FLOAT8_E5M2 = 21, ZLG_FLOAT8_E5M2FNUZ = 22,
     ZLG_FLOAT8_E8M0FNU = 23,
-    ZLG_BFLOAT16 = 24,
-    ZLG_FLOAT16 = 25,
-    ZLG_FLOAT32 = 26,
-    ZLG_FLOAT64 = 27,
+    ZLG_BFLOAT16 = 24, ZLG_FLOAT16 = 25, ZLG_FLOAT32 = 26, ZLG_FLOAT64 = 27,
     ZLG_COMPLEX = 28,     /* two parts: real, imaginary                                 */
     ZLG_DATETIME64 = 29,  /* int64 counts of scale x unit since 1970; NaT is INT64_MIN  */
     ZLG_TIMEDELTA64 = 30, /* int64 counts of scale x unit                               */
@@ -343,18 +318,18 @@ typedef enum zlg_type {
 
 typedef struct zlg_dtype {
     zlg_type type;
-    zlg_type part;    /* ZLG_COMPLEX, ZLG_VLEN_ARRAY: type of a part; else = type      */
-    size_t n_bytes;   /* of an element in memory; 0 for the variable-length types     */
-    const char *unit; /* times: "ns", "D", ...; "generic"; else NULL                   */
-    int64_t scale;    /* times: units per count; else 1                               */
-    int n_fields;     /* ZLG_STRUCT: see zlg_array_field                              */
+    zlg_type part;      /* ZLG_COMPLEX, ZLG_VLEN_ARRAY: type of a part; else = type      */
+    size_t n_bytes;     /* of an element in memory; 0 for the variable-length types     */
+    const char *unit;   /* times: "ns", "D", ...; "generic"; else NULL                   */
+    int64_t scale;      /* times: units per count; else 1                               */
+    int n_fields;       /* ZLG_STRUCT: see zlg_array_field                              */
 } zlg_dtype;
 
 typedef struct zlg_field {
-    const char *name; /* UTF-8, borrowed from the array                               */
-    size_t offset;    /* bytes from the start of the element                          */
-    zlg_dtype dtype;  /* of one item                                                  */
-    int rank;         /* a v2 field may itself be a small array: its rank and shape   */
+    const char *name;   /* UTF-8, borrowed from the array                               */
+    size_t offset;      /* bytes from the start of the element                          */
+    zlg_dtype dtype;    /* of one item                                                  */
+    int rank;           /* a v2 field may itself be a small array: its rank and shape   */
     int64_t shape[ZLG_MAX_RANK];
 } zlg_field;
 
@@ -381,10 +356,7 @@ typedef struct zlg_open_options {
     int keep_empty;          /* arrays: of writes that ask for none; 0 or 1             */
 } zlg_open_options;
 
-#define ZLG_OPEN_OPTIONS_INIT                                                              \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_open_options)                                         \
-    }
+#define ZLG_OPEN_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_open_options)}
 
 /* What lies at a path, by the name and node_type of its document: the rest of it may be
  * broken. ZLG_NODE_NONE is not an error. */
@@ -402,8 +374,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_group_open(zlg_store *store, const char *pat
                                                const zlg_open_options *options,
                                                zlg_group **out, zlg_error *err);
 ZLG_API void zlg_group_close(zlg_group *group);
-ZLG_API const char *zlg_group_path(const zlg_group *group); /* borrowed */
-ZLG_API int zlg_group_zarr_format(const zlg_group *group);  /* 2 or 3 */
+ZLG_API const char *zlg_group_path(const zlg_group *group);   /* borrowed */
+ZLG_API int zlg_group_zarr_format(const zlg_group *group);    /* 2 or 3 */
 ZLG_API int zlg_group_is_consolidated(const zlg_group *group);
 /* The attributes as one JSON object, number text and key order as stored. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_attributes(zlg_group *group, zlg_text *out,
@@ -475,9 +447,11 @@ ZLG_API zlg_dtype zlg_array_dtype(const zlg_array *array);
 /* A field of a record: path[0] is a field of the array's type, path[1] one of that field
  * when it is a record itself, ... n_path at least 1. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_field(const zlg_array *array, const int *path,
-                                                int n_path, zlg_field *out, zlg_error *err);
+                                                int n_path, zlg_field *out,
+                                                zlg_error *err);
 /* The fill value as an element in memory; variable length: its bytes. */
-ZLG_API const void *zlg_array_fill_value(const zlg_array *array, size_t *out_n_bytes);
+ZLG_API const void *zlg_array_fill_value(const zlg_array *array,
+                                         size_t *out_n_bytes);
 /* Name of an axis, or NULL when it has none. */
 ZLG_API const char *zlg_array_dimension_name(const zlg_array *array, int axis);
 ZLG_API zlg_store *zlg_array_store(const zlg_array *array); /* borrowed */
@@ -546,11 +520,11 @@ typedef struct zlg_axis {
 
 typedef struct zlg_selection {
     zlg_selection_kind kind;
-    int rank;                          /* that of the array                             */
-    const zlg_axis *axes;              /* ZLG_BOX, ZLG_BLOCKS; NULL: everything         */
-    const int64_t *const *coordinates; /* ZLG_POINTS                                   */
-    int64_t n_points;                  /* ZLG_POINTS                                    */
-    const uint8_t *mask;               /* ZLG_MASK                                      */
+    int rank;                           /* that of the array                             */
+    const zlg_axis *axes;               /* ZLG_BOX, ZLG_BLOCKS; NULL: everything         */
+    const int64_t *const *coordinates;  /* ZLG_POINTS                                   */
+    int64_t n_points;                   /* ZLG_POINTS                                    */
+    const uint8_t *mask;                /* ZLG_MASK                                      */
 } zlg_selection;
 
 /* Rank and shape of the result; selection NULL: everything. ZLG_MASK counts the mask.
@@ -586,31 +560,28 @@ typedef struct zlg_target {
 /* Counted by a call, also by one that fails, for tests, benchmarks and the curious. */
 typedef struct zlg_stats {
     size_t n_bytes_struct;
-    uint64_t n_objects;       /* objects that the plan names                            */
-    uint64_t n_opened;        /* objects opened in the store                            */
-    uint64_t n_missing;       /* objects that were not there                            */
-    uint64_t n_requests;      /* reads made of the store                                */
-    uint64_t n_bytes_read;    /* bytes those reads returned                             */
-    uint64_t n_chunks;        /* chunks and inner chunks decoded                        */
-    uint64_t n_chunks_direct; /* of these, decoded straight into the target             */
-    uint64_t n_chunks_empty;  /* inner chunks that hold only the fill value             */
-    uint64_t n_index_hits;    /* shard indexes found in the cache                       */
-    uint64_t n_chunk_hits;    /* decoded chunks found in the cache                      */
-    uint64_t n_allocations;   /* blocks asked of the allocator by the engine            */
-    uint64_t n_stored;        /* objects stored                                         */
-    uint64_t n_removed;       /* objects removed, or left out, since they hold only the */
-                              /* fill value                                             */
-    uint64_t n_encoded;       /* chunks and inner chunks encoded                        */
-    uint64_t n_moved;         /* inner chunks kept as they were stored                  */
-    uint64_t n_bytes_stored;  /* of the objects stored                                  */
-    uint64_t n_again;         /* updates begun anew because another writer was faster   */
-    uint64_t n_equal;         /* objects left alone: what is stored is what was written */
+    uint64_t n_objects;        /* objects that the plan names                            */
+    uint64_t n_opened;         /* objects opened in the store                            */
+    uint64_t n_missing;        /* objects that were not there                            */
+    uint64_t n_requests;       /* reads made of the store                                */
+    uint64_t n_bytes_read;     /* bytes those reads returned                             */
+    uint64_t n_chunks;         /* chunks and inner chunks decoded                        */
+    uint64_t n_chunks_direct;  /* of these, decoded straight into the target             */
+    uint64_t n_chunks_empty;   /* inner chunks that hold only the fill value             */
+    uint64_t n_index_hits;     /* shard indexes found in the cache                       */
+    uint64_t n_chunk_hits;     /* decoded chunks found in the cache                      */
+    uint64_t n_allocations;    /* blocks asked of the allocator by the engine            */
+    uint64_t n_stored;         /* objects stored                                         */
+    uint64_t n_removed;        /* objects removed, or left out, since they hold only the */
+                               /* fill value                                             */
+    uint64_t n_encoded;        /* chunks and inner chunks encoded                        */
+    uint64_t n_moved;          /* inner chunks kept as they were stored                  */
+    uint64_t n_bytes_stored;   /* of the objects stored                                  */
+    uint64_t n_again;          /* updates begun anew because another writer was faster   */
+    uint64_t n_equal;          /* objects left alone: what is stored is what was written */
 } zlg_stats;
 
-#define ZLG_STATS_INIT                                                                     \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_stats)                                                \
-    }
+#define ZLG_STATS_INIT {.n_bytes_struct = sizeof(zlg_stats)}
 
 /* In which order inner chunks lie in a shard. Readers do not mind. */
 typedef enum zlg_inner_order {
@@ -635,11 +606,11 @@ typedef struct zlg_read_chunk {
     const int64_t *shape;       /* of the chunk, in the axes of the array                */
     const void *bytes;          /* elements; with transform_raw what is stored           */
     size_t n_bytes;
-    void *elements; /* all of the chunk, also beyond the shape of the array: */
-                    /* C order, native byte order. Decoded, or with          */
-                    /* transform_raw not set yet                             */
+    void *elements;             /* all of the chunk, also beyond the shape of the array: */
+                                /* C order, native byte order. Decoded, or with          */
+                                /* transform_raw not set yet                             */
     size_t n_bytes_elements;
-    int placed; /* 0; when the function sets 1, elements are not placed  */
+    int placed;                 /* 0; when the function sets 1, elements are not placed  */
 } zlg_read_chunk;
 typedef zlg_status (*zlg_transform_fn)(void *user, zlg_read_chunk *chunk, zlg_error *err);
 
@@ -652,7 +623,7 @@ typedef struct zlg_call {
      * copy of one that lies in the target as it is stored, and syncs at the end of a write
      * that is to last. */
     int64_t deadline_ms;
-    int n_threads; /* 0: those of the context; else at most so many              */
+    int n_threads;        /* 0: those of the context; else at most so many              */
     /* Called on the calling thread every 50 ms, later while it decodes a large piece, with
      * bytes of results done and in all, which is 0 while the call is planned; non-zero
      * cancels. May be NULL. */
@@ -663,14 +634,14 @@ typedef struct zlg_call {
     int missing_is_error; /* 1: an object that is not stored is ZLG_NOT_FOUND            */
     zlg_stats *stats;     /* added to, not reset; may be NULL                            */
     /* Writes. */
-    zlg_promise promise; /* default: that of the array                                  */
-    int keep_empty;      /* chunks and inner chunks of only the fill value: 1: stored   */
-                         /* like others, so that presence means written; -1: left out;  */
-                         /* 0: as the array was opened, which leaves them out by default */
-    int loose_fill;      /* 1: for that, -0.0 equals 0.0 in complex types, and a NaN    */
-                         /* any other, and an undefined fill value is zero, as          */
-                         /* zarr-python has it, and with keep_empty all inner chunks of */
-                         /* a shard behind other codecs are stored; 0: bits are compared */
+    zlg_promise promise;  /* default: that of the array                                  */
+    int keep_empty;       /* chunks and inner chunks of only the fill value: 1: stored   */
+                          /* like others, so that presence means written; -1: left out;  */
+                          /* 0: as the array was opened, which leaves them out by default */
+    int loose_fill;       /* 1: for that, -0.0 equals 0.0 in complex types, and a NaN    */
+                          /* any other, and an undefined fill value is zero, as          */
+                          /* zarr-python has it, and with keep_empty all inner chunks of */
+                          /* a shard behind other codecs are stored; 0: bits are compared */
     zlg_inner_order inner_order; /* of the inner chunks in shards that are written; see   */
                                  /* inner_orders                                         */
     /* Reads: one byte for each read of the call: set to 1 when an object that it touches
@@ -678,7 +649,7 @@ typedef struct zlg_call {
     uint8_t *missing;
     zlg_transform_fn transform; /* reads of fixed-size types: see zlg_read_chunk; or NULL */
     void *transform_user;
-    int transform_raw; /* 1: it gets chunks as they are stored, and decodes them */
+    int transform_raw;          /* 1: it gets chunks as they are stored, and decodes them */
     /* Reads: called on any thread with 1 before elements are put into a target, a MiB of
      * them at most, and with 0 when that is done. Non-zero from the former: the memory is
      * not the caller's any more, nothing is put there and the call ends as cancelled. So a
@@ -692,10 +663,7 @@ typedef struct zlg_call {
     int n_inner_orders;
 } zlg_call;
 
-#define ZLG_CALL_INIT                                                                      \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_call)                                                 \
-    }
+#define ZLG_CALL_INIT {.n_bytes_struct = sizeof(zlg_call)}
 
 typedef struct zlg_read {
     zlg_array *array;
@@ -781,46 +749,43 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_array_explain_call(zlg_array *array,
  */
 typedef struct zlg_array_spec {
     size_t n_bytes_struct;
-    int zarr_format; /* 0 means 3 */
+    int zarr_format;           /* 0 means 3 */
     int rank;
-    const int64_t *shape; /* rank lengths; this and data_type must be given          */
+    const int64_t *shape;      /* rank lengths; this and data_type must be given          */
     const int64_t *object_shape; /* chunk of the grid: the shard where chunk_shape is     */
-    /* set. NULL: chosen, see below                            */
-    const int64_t *chunk_shape; /* inner chunk: makes shards (version 3); else NULL      */
-    const char *data_type;  /* v3: a name ("float32") or JSON; v2: "<f4" or JSON       */
-    const char *fill_value; /* JSON; NULL: zero of the type                           */
-    const char *codecs;     /* v3: JSON list for the (inner) chunk, NULL: bytes and    */
-                            /* zstd. One that makes shards itself goes with no         */
-                            /* chunk_shape (ZLG_USAGE).                                */
-                            /* v2: {"filters": .., "compressor": ..}, NULL: zstd       */
+                               /* set. NULL: chosen, see below                            */
+    const int64_t *chunk_shape;  /* inner chunk: makes shards (version 3); else NULL      */
+    const char *data_type;     /* v3: a name ("float32") or JSON; v2: "<f4" or JSON       */
+    const char *fill_value;    /* JSON; NULL: zero of the type                           */
+    const char *codecs;        /* v3: JSON list for the (inner) chunk, NULL: bytes and    */
+                               /* zstd. One that makes shards itself goes with no         */
+                               /* chunk_shape (ZLG_USAGE).                                */
+                               /* v2: {"filters": .., "compressor": ..}, NULL: zstd       */
     const char *index_location; /* "end" (NULL) or "start"                               */
-    const char *chunk_grid; /* v3: JSON that replaces the regular grid; or NULL        */
+    const char *chunk_grid;    /* v3: JSON that replaces the regular grid; or NULL        */
     const char *chunk_key_encoding; /* v3: JSON; NULL: default with "/"                  */
-    const char *separator; /* v2: dimension_separator, NULL: "."                     */
-    const char *order;     /* v2: "C" (NULL) or "F"                                  */
+    const char *separator;     /* v2: dimension_separator, NULL: "."                     */
+    const char *order;         /* v2: "C" (NULL) or "F"                                  */
     const char *const *dimension_names; /* v3: rank names, NULL entries unnamed; or NULL  */
-    const char *attributes; /* JSON object; NULL: {}                                  */
-    int overwrite;          /* 1: first removes the path and all that lies below it   */
-    int exist_ok;           /* 1: an array of the same shape and data type that is     */
-                            /* there already is opened as it is; another is EXISTS     */
-    int python_tokens;      /* 1: attributes may hold NaN, Infinity and -Infinity,     */
-                            /* which are no JSON but which Python reads; 0: refused    */
+    const char *attributes;    /* JSON object; NULL: {}                                  */
+    int overwrite;             /* 1: first removes the path and all that lies below it   */
+    int exist_ok;              /* 1: an array of the same shape and data type that is     */
+                               /* there already is opened as it is; another is EXISTS     */
+    int python_tokens;         /* 1: attributes may hold NaN, Infinity and -Infinity,     */
+                               /* which are no JSON but which Python reads; 0: refused    */
     /* The array of which what is NULL (or rank 0) here is taken: shape, grid, type, fill
      * value, codecs, keys, names, not attributes and not data. zarr_format: 0 or its
      * own. */
     const zlg_array *like;
     int64_t target_chunk_bytes; /* shapes that are chosen; 0: 1 MiB, or 16 MiB unsharded  */
     int64_t target_shard_bytes; /* 0: no shards are chosen (usual: 128 MiB)               */
-    zlg_promise promise;  /* of the document, and the default of the handle          */
-    int keep_empty;       /* the default of the handle                               */
-    const zlg_call *call; /* overwrite: how long the caller waits for the removal:   */
-                          /* cancel, deadline, poll, as of zlg_node_delete; or NULL  */
+    zlg_promise promise;       /* of the document, and the default of the handle          */
+    int keep_empty;            /* the default of the handle                               */
+    const zlg_call *call;      /* overwrite: how long the caller waits for the removal:   */
+                               /* cancel, deadline, poll, as of zlg_node_delete; or NULL  */
 } zlg_array_spec;
 
-#define ZLG_ARRAY_SPEC_INIT                                                                \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_array_spec)                                           \
-    }
+#define ZLG_ARRAY_SPEC_INIT {.n_bytes_struct = sizeof(zlg_array_spec)}
 
 /*
  * Chosen shapes. A chunk begins as the whole array; its longest axis (the first of equals)
@@ -847,10 +812,7 @@ typedef struct zlg_group_spec {
     const zlg_call *call;   /* as for arrays                                             */
 } zlg_group_spec;
 
-#define ZLG_GROUP_SPEC_INIT                                                                \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_group_spec)                                           \
-    }
+#define ZLG_GROUP_SPEC_INIT {.n_bytes_struct = sizeof(zlg_group_spec)}
 
 /* spec NULL: an empty group of version 3. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_group_create(zlg_store *store, const char *path,
@@ -896,8 +858,8 @@ typedef struct zlg_write {
     zlg_array *array;
     const zlg_selection *selection; /* NULL: everything */
     zlg_source source;
-    int replace; /* 1: objects that it touches are made anew: what the */
-                 /* call does not name holds the fill value            */
+    int replace;                    /* 1: objects that it touches are made anew: what the */
+                                    /* call does not name holds the fill value            */
 } zlg_write;
 
 ZLG_API ZLG_MUST_USE zlg_status zlg_array_write(zlg_array *array,
@@ -973,16 +935,13 @@ typedef struct zlg_edit_options {
     int replace;         /* attributes: 1: the given ones instead of all; 0: merged, name */
                          /* by name, at the top level                                    */
     const char *const *remove; /* attributes: names that go first, those there are; or    */
-    /* NULL                                                         */
+                         /* NULL                                                         */
     int n_remove;
-    int python_tokens; /* as for arrays that are created; consolidated: copied          */
+    int python_tokens;   /* as for arrays that are created; consolidated: copied          */
     const zlg_call *call; /* how long the caller waits: cancel, deadline, poll; or NULL   */
 } zlg_edit_options;
 
-#define ZLG_EDIT_OPTIONS_INIT                                                              \
-    {                                                                                      \
-        .n_bytes_struct = sizeof(zlg_edit_options)                                         \
-    }
+#define ZLG_EDIT_OPTIONS_INIT {.n_bytes_struct = sizeof(zlg_edit_options)}
 
 /* Attributes of the array or group at a path: a JSON object, or NULL for none. */
 ZLG_API ZLG_MUST_USE zlg_status zlg_node_set_attributes(zlg_store *store, const char *path,
