@@ -210,9 +210,10 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_submit(zlg_writer *writer,
  * never one that is missing. That is when objects become full, and at flush. *out_first:
  * the number of the first of the rows; may be NULL. One writer appends at a time: others,
  * of other processes on the machine too, are ZLG_EXISTS at their first append, and so is,
- * until this one is closed, whatever else changes the shape or removes the array. Rows that
- * another program appends meanwhile stay as they are, and ZLG_EXISTS says so at the next
- * time that something is stored.
+ * until this one is closed, whatever else changes the shape or removes the array. (A first
+ * append while such a call is at work is ZLG_EXISTS too, and may be tried again.) Rows
+ * that another program appends meanwhile stay as they are, and ZLG_EXISTS says so at the
+ * next time that something is stored.
  */
 ZLG_API ZLG_MUST_USE zlg_status zlg_writer_append(zlg_writer *writer, int array, int axis,
                                                   int64_t n, const zlg_source *source,
