@@ -16,6 +16,7 @@ import numpy as np
 
 from ..api import open_group
 from ..errors import StoreError, UnsupportedError, UsageError, ZarrUserWarning
+from ..group import Group
 from ..store import Promise
 from ..waiting import in_thread
 from ..watching import Progress
@@ -25,7 +26,7 @@ from .fields import Field, Fields, element_type
 from .layout import check_sizes
 from .leaving import watch
 from .output import Output, Stop, Ticket, journal_of
-from .places import place_of
+from .places import Place, place_of
 from .schema import (
     Part,
     Region,
@@ -140,9 +141,7 @@ class AsyncZarrBackend:
             raise UsageError('partial="keep" needs resume=True: it keeps in the journal')
         self._group_path = str(zarr_kwargs.get("path") or "")
         self._zarr_store: Any = None
-        group = open_group(self._place.store, **_group_ways(zarr_kwargs), promise=level)
-        if zarr_kwargs.get("mode") == "w" and self._place.is_local and not self._group_path:
-            shutil.rmtree(journal_of(group.store), ignore_errors=True)  # it was of what is gone
+        group = _open_group(self._place, zarr_kwargs, level)
         self._schema = Schema(group, axes, self._ways)
         self._output = Output(
             store=group.store,
@@ -452,6 +451,15 @@ class AsyncZarrBackend:
         return f"<zellige.forecast.AsyncZarrBackend {self._schema.group.store_path}>"
 
 
+def _open_group(place: Place, zarr_kwargs: Mapping[str, Any], level: Promise | None) -> Group:
+    """An emptied store leaves its journal behind: that goes too, being of what is gone."""
+    group = open_group(place.store, **_group_ways(zarr_kwargs), promise=level)
+    is_emptied = zarr_kwargs.get("mode") == "w" and not zarr_kwargs.get("path")
+    if is_emptied and place.is_local:
+        shutil.rmtree(journal_of(group.store), ignore_errors=True)
+    return group
+
+
 def _group_ways(zarr_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """What opens the group, of what zarr-python's function takes."""
     ways = dict(zarr_kwargs)
@@ -459,7 +467,7 @@ def _group_ways(zarr_kwargs: Mapping[str, Any]) -> dict[str, Any]:
         warnings.warn(
             "use_consolidated is ignored: what is written must be seen",
             ZarrUserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if ways.get("mode") == "r":
         raise UsageError('zarr_kwargs has the mode "r", which writes nothing')
