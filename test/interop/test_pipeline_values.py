@@ -114,27 +114,35 @@ def test_texts_that_are_missing(store, missing, layout):
     found = []
     for path, where in (PIPELINE, store), (BATCHED, MemoryStore()):
         with zarr.config.set({"codec_pipeline.path": path}):
-            array = zarr.create_array(
-                where, shape=(10, 14), chunks=(4, 6), dtype=str, **TEXT_LAYOUTS[layout]
-            )
-            for selection in (
-                np.s_[0:2, 0:3],  # an inner chunk
-                np.s_[0:4, 0:6],
-                np.s_[1:3, 2:9],
-                np.s_[8:10, :],  # beyond the end
-                np.s_[::2, 6:12],
-                np.s_[1, 0:6],
-                np.s_[2:3],
-                ...,
+            for i, selection in enumerate(
+                (
+                    np.s_[0:2, 0:3],  # an inner chunk
+                    np.s_[0:4, 0:6],
+                    np.s_[1:3, 2:9],
+                    np.s_[8:10, :],  # beyond the end
+                    np.s_[::2, 6:12],
+                    np.s_[1, 0:6],
+                    np.s_[2:3],
+                    ...,
+                )
             ):
+                # What zarr-python still writes after it has refused a part goes nowhere else.
+                array = zarr.create_array(
+                    where,
+                    name=str(i),
+                    shape=(10, 14),
+                    chunks=(4, 6),
+                    dtype=str,
+                    **TEXT_LAYOUTS[layout],
+                )
                 texts = texts_of(missing, np.empty((10, 14))[selection].shape, 1)
                 try:
                     array[selection] = texts
                     array[0:4] = texts[(0,) * texts.ndim]
                 except TypeError as error:
                     found.append((path, str(error)))
-                    array[...] = ""  # zarr-python has written other chunks by then
-                found.append((path, array[...].tolist()))
+                else:
+                    found.append((path, array[...].tolist()))
     assert [f for p, f in found if p == PIPELINE] == [f for p, f in found if p == BATCHED]
     assert all_native()
 

@@ -152,7 +152,7 @@ def test_ctrl_c_does_not_wait_for_a_large_chunk(tmp_path):
         out = np.zeros({n}, "u1")
         values = np.random.default_rng(2).integers(0, 40, {n}, "u1")
         for call in (lambda: array[...], lambda: array.read(out=out),
-                     lambda: zellige.read_many([(array, ...), (array, 0)], [out, out[:1]]),
+                     lambda: zellige.read_many([(array, ...), (array, slice(1))], [out, out[:1]]),
                      lambda: array.__setitem__(..., values),
                      lambda: zellige.write_many([(array, ..., values)]),
                      lambda: array.append(values)):
