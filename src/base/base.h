@@ -490,6 +490,10 @@ void zlgi_scratch_free(zlgi_scratch *scratch);
 /* A thread that takes no signals. */
 bool zlgi_thread_start(pthread_t *out, void *(*run)(void *user), void *user);
 
+/* Takes a lock that is mostly held for some ten microseconds: tries for a while before it
+ * sleeps, as being woken takes longer. */
+void zlgi_lock_briefly(pthread_mutex_t *lock);
+
 typedef struct zlgi_pool zlgi_pool;
 typedef void (*zlgi_work_fn)(void *job, zlgi_scratch *scratch);
 

@@ -19,8 +19,10 @@
 
 enum {
     MAX_THREADS = 1024,
-    IDLE_MS = 20,           /* between two calls of idle() */
-    SPINS = 500,            /* looks before sleeping: some ten microseconds */
+    IDLE_MS = 20, /* between two calls of idle() */
+    SPINS = 500,  /* looks for the next run before sleeping: some ten microseconds */
+    LAST_SPINS = 8 * SPINS, /* for who has a piece in hand, often as long as waking takes */
+    LOCK_SPINS = 4 * SPINS,
     KEEP_BUFFER = 64 << 20, /* larger buffers are not kept between runs */
     SPARE_SCRATCHES = 4     /* kept for callers beyond one for each thread */
 };
@@ -83,6 +85,16 @@ static void pause_briefly(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+void zlgi_lock_briefly(pthread_mutex_t *lock)
+{
+    for (int i = 0; i < LOCK_SPINS; i++) {
+        if (pthread_mutex_trylock(lock) == 0)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(lock);
 }
 
 /* ------------------------------------------------------------------ scratch */
@@ -273,7 +285,7 @@ static bool dismiss_helpers(zlgi_pool *pool, struct run *run, void (*idle)(void 
     }
     pthread_mutex_unlock(&pool->lock);
 
-    for (int i = 0; i < SPINS && atomic_load(&run->n_active) > 0; i++)
+    for (int i = 0; i < LAST_SPINS && atomic_load(&run->n_active) > 0; i++)
         pause_briefly();
 
     pthread_mutex_lock(&pool->lock);

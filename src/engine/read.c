@@ -76,7 +76,7 @@ static zlg_status open_object(task *t, zlgi_object *object, zlg_error *err)
 static zlg_status open_shared(task *t, zlgi_shared *shared, const zlgi_level_box *box,
                               zlg_error *err)
 {
-    pthread_mutex_lock(&shared->lock);
+    zlgi_lock_briefly(&shared->lock);
     if (!shared->opened) {
         shared->opened = true;
         shared->status = open_object(t, &shared->object, err);
