@@ -12,9 +12,11 @@ import contextlib
 from array import array as c_array
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextvars import copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 from .apart import Call, Patience
+from .threads import threads_of
 
 __all__ = ["apart_async", "in_thread", "read_each"]
 
@@ -23,30 +25,44 @@ _Result = TypeVar("_Result")
 
 async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -> _Result:
     """Awaits a call of the engine that takes `cancel`."""
-    cancel, has_begun = c_array("i", [0]), False
+    loop = asyncio.get_running_loop()
+    cancel = c_array("i", [0])
+    told: asyncio.Future[None] = loop.create_future()
+    has_begun = has_ended = False
+    results: list[_Result] = []
+    errors: list[BaseException] = []
 
-    def work() -> _Result:
+    def work() -> None:
         nonlocal has_begun
         has_begun = True
         if cancel[0]:
-            raise asyncio.CancelledError
-        return call(*args, cancel=cancel, **keywords)
+            return  # nobody waits
+        try:
+            results.append(call(*args, cancel=cancel, **keywords))
+        except BaseException as error:
+            errors.append(error)
+        with contextlib.suppress(RuntimeError):  # the loop is closed by now
+            loop.call_soon_threadsafe(tell)
 
-    done = asyncio.get_running_loop().run_in_executor(None, copy_context().run, work)
+    def tell() -> None:
+        nonlocal has_ended
+        has_ended = True
+        if not told.done():
+            told.set_result(None)
+
+    threads_of(loop).start(partial(copy_context().run, work))
     try:
-        return await asyncio.shield(done)
+        await told
     except asyncio.CancelledError:
         cancel[0] = 1
-        if not has_begun:  # nor will it: no thread was free
-            done.cancel()
-            raise
-        while not done.done():
-            try:
-                await asyncio.wait([done])
-            except asyncio.CancelledError:
-                continue  # it was asked again: the engine is stopping
-        done.exception()  # that it was cancelled is known
+        while has_begun and not has_ended:  # what no thread has begun is never done
+            told = loop.create_future()
+            with contextlib.suppress(asyncio.CancelledError):  # the engine is stopping
+                await told
         raise
+    if errors:
+        raise errors.pop()
+    return results[0]
 
 
 async def apart_async(

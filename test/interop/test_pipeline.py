@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore
 
 import zellige
 from zellige.chunks import Chunks
+from zellige.threads import MOST_THREADS, threads_of
 
 PIPELINE = "zellige.ZelligeCodecPipeline"
 BATCHED = "zarr.core.codec_pipeline.BatchedCodecPipeline"
@@ -497,9 +499,9 @@ def test_who_is_cancelled_before_a_thread_is_free_does_not_wait(store):
     free = threading.Event()
 
     async def run():
-        loop = asyncio.get_running_loop()
-        loop.set_default_executor(ThreadPoolExecutor(1))
-        busy = loop.run_in_executor(None, free.wait, 60)
+        threads = threads_of(asyncio.get_running_loop())
+        for _ in range(MOST_THREADS):
+            threads.start(partial(free.wait, 60))
         asynchronous = array.async_array
         calls = asynchronous.getitem(...), asynchronous.setitem(..., data + 1)
         tasks = [asyncio.ensure_future(call) for call in calls]
@@ -508,9 +510,8 @@ def test_who_is_cancelled_before_a_thread_is_free_does_not_wait(store):
             task.cancel()
         found = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(error) for error in found] == 2 * [asyncio.CancelledError]
-        assert not busy.done()
         free.set()
-        await busy
+        threads.end()
 
     asyncio.run(run())
     assert np.array_equal(array[...], data)

@@ -1,13 +1,18 @@
 """Calls that are awaited."""
 
 import asyncio
+import gc
+import subprocess
+import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
+from functools import partial
 
 import numpy as np
 import pytest
 import zellige
 from conftest import same
+from zellige.threads import MOST_THREADS, threads_of
 
 DATA = np.arange(600, dtype="i4").reshape(60, 10)
 
@@ -74,19 +79,17 @@ def test_cancelled_before_a_thread_is_free(array, way):
     out = np.full((60, 10), -1, "i4")
 
     async def main():
-        loop = asyncio.get_running_loop()
-        loop.set_default_executor(ThreadPoolExecutor(1))
-        busy = loop.run_in_executor(None, free.wait, 60)
+        threads = threads_of(asyncio.get_running_loop())
+        for _ in range(MOST_THREADS):
+            threads.start(partial(free.wait, 60))
         call = array.read_async(out=out) if way == "read" else array.write_async(5)
         waiting = asyncio.create_task(call)
         await asyncio.sleep(0.01)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        assert not busy.done()
         free.set()
-        assert await busy
-        await loop.run_in_executor(None, int)  # what stood before it is over
+        threads.end()  # after what was begun and what stood before it
 
     asyncio.run(main())
     assert (out == -1).all() and np.array_equal(array[...], DATA)
@@ -128,3 +131,53 @@ def test_what_cancels():
         array.read(cancel=stopped)
     with pytest.raises(zellige.CancelledError):
         array.write(1, cancel=stopped)
+
+
+def test_threads_end_with_their_loop(array):
+    before = threading.active_count()
+    for _ in range(200):
+        asyncio.run(array.read_async())
+    end = time.monotonic() + 30
+    while threading.active_count() > before + 2 and time.monotonic() < end:
+        gc.collect()
+        time.sleep(0.01)
+    assert threading.active_count() <= before + 2
+
+
+def test_many_at_once_share_a_few_threads(array):
+    before = threading.active_count()
+
+    async def main():
+        reads = await asyncio.gather(*(array.read_async(i % 60) for i in range(500)))
+        return reads, threading.active_count()
+
+    reads, n = asyncio.run(main())
+    assert np.array_equal(reads, DATA[np.arange(500) % 60])
+    assert n <= before + MOST_THREADS
+
+
+AT_EXIT = """
+import asyncio, atexit, sys, threading
+import numpy as np
+import zellige
+
+array = zellige.create_array(sys.argv[1], shape=(4000, 1000), chunks=(100, 1000), dtype="f8")
+late = zellige.create_array(sys.argv[2], shape=10, dtype="i4")
+atexit.register(lambda: asyncio.run(late.write_async(7)))  # after what is in hand
+
+loop = asyncio.new_event_loop()
+threading.Thread(target=loop.run_forever, daemon=True).start()
+data = np.random.default_rng(1).random((4000, 1000))
+asyncio.run_coroutine_threadsafe(array.write_async(data), loop)
+while array.nchunks_initialized == 0:
+    pass
+"""
+
+
+def test_the_interpreter_waits_for_what_is_in_hand(tmp_path):
+    """Others, too, may still have something to await."""
+    paths = [str(tmp_path / name) for name in ("array", "late")]
+    subprocess.run([sys.executable, "-c", AT_EXIT, *paths], check=True, timeout=120)
+    data = np.random.default_rng(1).random((4000, 1000))
+    assert np.array_equal(zellige.open_array(paths[0])[...], data)
+    assert np.array_equal(zellige.open_array(paths[1])[...], np.full(10, 7))
