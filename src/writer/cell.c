@@ -107,6 +107,7 @@ void zlgi_cell_queue(zlg_writer *writer, zlgi_cell *cell)
     if (cell->is_queued)
         return;
     cell->is_queued = true;
+    writer->n_bytes_to_encode += cell->held->fed->n_bytes_cell;
     cell->held->n_busy++;
     cell->next = NULL;
     *(writer->first_cell ? &writer->last_cell->next : &writer->first_cell) = cell;

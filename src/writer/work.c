@@ -35,6 +35,7 @@ static zlgi_cell *take_cell(zlg_writer *writer)
         *(before ? &before->next : &writer->first_cell) = cell->next;
         if (!cell->next)
             writer->last_cell = before;
+        writer->n_bytes_to_encode -= cell->held->fed->n_bytes_cell;
         return cell;
     }
     return NULL;

@@ -445,7 +445,8 @@ struct zlg_writer {
     bool is_loading;   /* one object, for which room is set aside */
     zlgi_held *first_ready, *last_ready;
     zlgi_cell *first_cell, *last_cell;
-    zlgi_journal *journal; /* or NULL */
+    uint64_t n_bytes_to_encode; /* of elements, in these */
+    zlgi_journal *journal;      /* or NULL */
     zlg_writer_counts counts;
 };
 

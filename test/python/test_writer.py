@@ -398,6 +398,23 @@ def test_append(tmp_path, n):
     assert writer.counts["opened"] <= 4
 
 
+def test_a_stream_waits_before_the_memory_is_used_up(tmp_path):
+    """But not who says how long to wait."""
+    frame = np.random.default_rng(1).integers(0, 16, (256, 256), "u2")
+    most = {}
+    for timeout in (None, 600):
+        array = zellige.create_array(
+            tmp_path / str(timeout), shape=(0, 256, 256), chunks=(8, 256, 256), dtype="u2",
+            compressors={"name": "gzip", "configuration": {"level": 9}},
+        )
+        with zellige.Writer(array, memory_budget=16 << 20, threads=2) as writer:
+            for _ in range(160):
+                writer.append(frame, timeout=timeout)
+        most[timeout] = writer.counts["bytes_peak"]
+        assert len(array) == 160 and np.array_equal(array[159], frame)
+    assert most[None] < 7 << 20 < most[600]
+
+
 def test_append_along_another_axis(tmp_path):
     array = zellige.create_array(tmp_path, shape=(4, 5), dtype="f4", chunks=(2, 3))
     array[...] = 1
