@@ -208,8 +208,8 @@ ZLG_API ZLG_MUST_USE zlg_status zlg_writer_submit(zlg_writer *writer,
  * The source has the shape of the array with n on that axis, and is copied. The document
  * gets the new shape only when all rows below it are stored: a reader sees whole rows, and
  * never one that is missing. That is when objects become full, and at flush. With half of
- * the budget in use, an append that may wait for ever waits until about as much is encoded
- * as it brings, so that none has to wait long when all is in use. *out_first:
+ * the memory for data in use, an append that may wait for ever waits until about as much is
+ * encoded as it brings, so that none has to wait long when all is in use. *out_first:
  * the number of the first of the rows; may be NULL. One writer appends at a time: others,
  * of other processes on the machine too, are ZLG_EXISTS at their first append, and so is,
  * until this one is closed, whatever else changes the shape or removes the array. (A first

@@ -3,12 +3,11 @@ time, since nobody asks for more than to be told of the end.
 
 Each event loop has its own, so that a call may wait for what another loop awaits. They start
 when there is something to do, stay for the next call, and end with their loop. When the
-interpreter ends, what they have in hand is waited for.
+process ends, what they have in hand is waited for, in a forked child of multiprocessing too.
 """
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import os
@@ -16,8 +15,12 @@ import threading
 import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
-__all__ = ["MOST_THREADS", "Threads", "threads_of"]
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+__all__ = ["MOST_THREADS", "Threads", "end_threads", "threads_of"]
 
 _Work = Callable[[], object]
 
@@ -25,11 +28,11 @@ _Work = Callable[[], object]
 MOST_THREADS = min(32, (os.cpu_count() or 1) + 4)
 
 
-def _serve(queue: SimpleQueue[_Work | None], free: list[None]) -> None:
+def _serve(queue: SimpleQueue[_Work | None], pending: list[None]) -> None:
     while (work := queue.get()) is not None:
         work()
         del work  # and what it holds
-        free.append(None)
+        pending.pop()
     queue.put(None)  # for the next one
 
 
@@ -42,7 +45,7 @@ class Threads:
 
     def _begin(self) -> None:
         self._queue: SimpleQueue[_Work | None] = SimpleQueue()
-        self._free: list[None] = []  # an item for each thread that waits
+        self._pending: list[None] = []  # an item for each work that is not done
         self._threads: list[threading.Thread] = []
 
     def __del__(self) -> None:
@@ -52,18 +55,17 @@ class Threads:
         """Has `work`, which raises nothing, called as soon as a thread is free; or calls it,
         where none can be had, as when the interpreter is ending."""
         with self._lock:
-            if self._free:
-                self._free.pop()
-            elif len(self._threads) < MOST_THREADS:
+            if len(self._threads) <= len(self._pending) < MOST_THREADS:
                 self._add()
             if self._threads:
+                self._pending.append(None)
                 self._queue.put(work)
                 return
         work()
 
     def _add(self) -> None:
         thread = threading.Thread(
-            target=_serve, args=(self._queue, self._free), name="zellige", daemon=True
+            target=_serve, args=(self._queue, self._pending), name="zellige", daemon=True
         )
         with contextlib.suppress(RuntimeError):
             thread.start()
@@ -80,22 +82,27 @@ class Threads:
             thread.join()
 
 
-_of: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Threads] = (
-    weakref.WeakKeyDictionary()
-)
+_of: weakref.WeakKeyDictionary[AbstractEventLoop, Threads] = weakref.WeakKeyDictionary()
 
 
-def threads_of(loop: asyncio.AbstractEventLoop) -> Threads:
+def threads_of(loop: AbstractEventLoop) -> Threads:
     found = _of.get(loop)
     if found is None:
         found = _of[loop] = Threads()
     return found
 
 
-@atexit.register
-def _end_all() -> None:
-    for threads in list(_of.values()):
-        threads.end()
+def end_threads() -> None:
+    """Waits for what is in hand, whichever loop awaits it. Called before anything is closed
+    at the end of the process."""
+    for reference in _of.keyrefs():
+        loop = reference()
+        if loop is not None and loop in _of:
+            _of[loop].end()
 
 
+# While threads may still be started, and for what others start after that.
+with contextlib.suppress(RuntimeError):  # the interpreter is ending already
+    getattr(threading, "_register_atexit", atexit.register)(end_threads)
+atexit.register(end_threads)
 os.register_at_fork(after_in_child=_of.clear)  # a child has none of them

@@ -35,10 +35,9 @@ async def in_thread(call: Callable[..., _Result], *args: Any, **keywords: Any) -
     def work() -> None:
         nonlocal has_begun
         has_begun = True
-        if cancel[0]:
-            return  # nobody waits
         try:
-            results.append(call(*args, cancel=cancel, **keywords))
+            if not cancel[0]:
+                results.append(call(*args, cancel=cancel, **keywords))
         except BaseException as error:
             errors.append(error)
         with contextlib.suppress(RuntimeError):  # the loop is closed by now

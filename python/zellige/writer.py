@@ -24,6 +24,7 @@ from .group import Group
 from .selection import box_of, claim_of
 from .source import Casting, fit
 from .store import Promise
+from .threads import end_threads
 from .watching import Progress
 
 __all__ = ["Estimate", "Existing", "Partial", "Reduction", "Ticket", "Writer"]
@@ -568,6 +569,7 @@ os.register_at_fork(after_in_child=_open.clear)
 
 
 def _try_all(end: Callable[[Writer, float], None]) -> None:
+    end_threads()  # what is awaited is given first
     deadline = time.monotonic() + _SECONDS_AT_EXIT
     for writer in list(_open):
         end(writer, max(0.1, deadline - time.monotonic()))

@@ -290,19 +290,19 @@ static void note_taken(zlg_writer *writer, zlgi_fed *fed)
 }
 
 /* A stream that comes faster than it is encoded waits a little at each append: with half
- * of the budget in use, until twice as much is encoded as it brings. When all is in use it
- * would wait long at some, and no memory is left to be used again. Who says how long to
- * wait is not held back. */
+ * of the memory for data in use, until twice as much as it brings has gone to be encoded.
+ * When all is in use it would wait long at some, and no memory is left to be used again.
+ * Who says how long to wait is not held back. */
 static zlg_status keep_pace(zlg_writer *writer, uint64_t n_bytes, zlgi_patience *patience,
                             zlg_error *err)
 {
     const zlgi_room *room = &writer->room;
-    uint64_t queued = writer->n_bytes_to_encode;
+    uint64_t queued = writer->n_bytes_to_encode, half = (room->budget - room->base) / 2;
     uint64_t goal = queued / 2 > n_bytes ? queued - 2 * n_bytes : 0;
     uint64_t begin = zlgi_now_ns();
     zlg_status status = ZLG_OK;
     while (patience->call->deadline_ms == 0 && writer->state == ZLGI_WRITER_OPEN &&
-           room->live > room->budget / 2 && writer->n_bytes_to_encode > goal &&
+           room->live - room->base > half && writer->n_bytes_to_encode > goal &&
            status == ZLG_OK)
         status = zlgi_writer_wait(writer, patience, err);
     writer->counts.ns_waited += zlgi_now_ns() - begin;
@@ -322,13 +322,14 @@ static zlg_status append(zlg_writer *writer, int number, int axis, int64_t n,
     if (status == ZLG_OK && (n < 0 || !zlgi_add_i64(growth->next, n, &end) ||
                              end > fed->array->source.grid.axis[axis].length))
         status = zlgi_fail(err, ZLG_USAGE, "%lld to append", (long long)n);
+    if (status != ZLG_OK)
+        return zlgi_array_within(fed->array, status, err);
     for (int i = 0; i < fed->array->meta.rank; i++)
         count[i] = fed->array->source.grid.axis[i].length;
     start[axis] = growth->next;
     count[axis] = n;
     const zlgi_box rows = {.rank = fed->array->meta.rank, .count = count};
-    if (status == ZLG_OK)
-        status = keep_pace(writer, zlgi_box_elements(&rows) * fed->item, patience, err);
+    status = keep_pace(writer, zlgi_box_elements(&rows) * fed->item, patience, err);
     if (status != ZLG_OK)
         return zlgi_array_within(fed->array, status, err);
     const zlg_submit part = {

@@ -36,6 +36,7 @@ static zlgi_cell *take_cell(zlg_writer *writer)
         if (!cell->next)
             writer->last_cell = before;
         writer->n_bytes_to_encode -= cell->held->fed->n_bytes_cell;
+        zlgi_writer_changed(writer);
         return cell;
     }
     return NULL;

@@ -181,3 +181,67 @@ def test_the_interpreter_waits_for_what_is_in_hand(tmp_path):
     data = np.random.default_rng(1).random((4000, 1000))
     assert np.array_equal(zellige.open_array(paths[0])[...], data)
     assert np.array_equal(zellige.open_array(paths[1])[...], np.full(10, 7))
+
+
+IN_A_CHILD = """
+import asyncio, multiprocessing, sys, threading
+import numpy as np
+import zellige
+
+def run(path):
+    array = zellige.open_array(path)
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    data = np.random.default_rng(1).random(array.shape)
+    asyncio.run_coroutine_threadsafe(array.write_async(data), loop)
+    while array.nchunks_initialized == 0:
+        pass
+
+zellige.create_array(sys.argv[1], shape=(4000, 1000), chunks=(100, 1000), dtype="f8")
+child = multiprocessing.get_context("fork").Process(target=run, args=(sys.argv[1],))
+child.start()
+child.join()
+assert child.exitcode == 0
+"""
+
+
+def test_a_forked_child_waits_for_what_is_in_hand(tmp_path):
+    path = str(tmp_path / "array")
+    subprocess.run([sys.executable, "-c", IN_A_CHILD, path], check=True, timeout=120)
+    data = np.random.default_rng(1).random((4000, 1000))
+    assert np.array_equal(zellige.open_array(path)[...], data)
+
+
+INTO_A_WRITER = """
+import asyncio, sys, threading
+import numpy as np
+import zellige
+
+array = zellige.create_array(sys.argv[1], shape=(200, 20000), chunks=(10, 20000), dtype="i4")
+for use in sys.argv[2:]:
+    if use == "await":
+        asyncio.run(array.read_async(0))
+    else:
+        writer = zellige.Writer(array)
+
+loop, begun, tasks = asyncio.new_event_loop(), threading.Event(), []
+
+def begin():
+    for i in range(200):
+        tasks.append(loop.create_task(writer.submit_async(i, np.full(20000, i, "i4"))))
+    loop.call_soon(begun.set)
+
+loop.call_soon_threadsafe(begin)
+threading.Thread(target=loop.run_forever, daemon=True).start()
+begun.wait()
+"""
+
+
+@pytest.mark.parametrize("uses", [["await", "writer"], ["writer", "await"]])
+def test_what_is_awaited_is_given_before_a_writer_is_closed(tmp_path, uses):
+    """Whichever was there first."""
+    path = str(tmp_path / "array")
+    script = [sys.executable, "-c", INTO_A_WRITER, path, *uses]
+    subprocess.run(script, check=True, timeout=120)
+    found = zellige.open_array(path)[...]
+    assert np.array_equal(found, np.full((200, 20000), np.arange(200)[:, None]))

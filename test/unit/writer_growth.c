@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "change_test.h"
 #include "writer_test.h"
 
 static zlg_status append(writing *w, int64_t step, int64_t n, zlg_error *err)
@@ -221,9 +222,27 @@ static void check_what_is_not_known_yet_stays(void **unused)
     }
 }
 
+static void check_axes_that_are_none(void **unused)
+{
+    (void)unused;
+    writing w;
+    open_growing(&w, 0);
+    const zlg_source row = {.data = (int32_t[WIDTH]){0}};
+    const int axes[] = {-1, 2, ZLG_MAX_RANK, 1 << 20};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
+        REFUSED(ZLG_USAGE, "of an array with 2",
+                zlg_writer_append(w.writer, w.number, axes[i], 1, &row, NULL, NULL, NULL,
+                                  err_));
+    MUST(append(&w, 0, 1, err_));
+    MUST(zlg_writer_close(w.writer, NULL, err_));
+    check_steps(w.f.stores[1], "a", 1, 0, 1);
+    close_writing(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_axes_that_are_none),
         cmocka_unit_test(check_rows_are_known_when_stored),
         cmocka_unit_test(check_rows_continue_a_shard),
         cmocka_unit_test(check_rows_of_a_continued_shard_are_known),

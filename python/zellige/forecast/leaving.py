@@ -15,6 +15,8 @@ import threading
 import weakref
 from typing import Protocol
 
+from ..threads import end_threads
+
 __all__ = ["watch"]
 
 
@@ -28,11 +30,13 @@ _OPEN: weakref.WeakSet[Leaving] = weakref.WeakSet()
 
 
 def _leave_early() -> None:
+    end_threads()  # what is awaited is given first
     for output in list(_OPEN):
         output._leave(True)
 
 
 def _leave() -> None:
+    end_threads()
     if not all([output._leave(False) for output in list(_OPEN)]):
         sys.stdout.flush()
         sys.stderr.flush()
